@@ -24,13 +24,13 @@ DEVELOPMENT := .venv/development-$(KEY)
 
 # The tests that are soon done: the nouns, choosing, the project file, two rooms of models. No page's examples, no
 # miners, no census table.
-QUICK := tests/choosing tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
+QUICK := tests/choose tests/project tests/models/test_anonymity.py tests/models/test_diversity.py \
   tests/test_c*.py tests/test_de*.py tests/test_[e-s]*.py tests/test_table.py
 
 # For the lowest versions: beside the quick tests, a few of every room that rests on a package that they do not reach.
-REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/exploring/test_library.py \
+REACHED := tests/sanitizers/test_noise.py tests/cli/test_commands.py tests/explore/test_library.py \
   tests/miners/test_runner.py tests/miners/test_tree.py tests/report/test_page.py tests/report/test_svg.py \
-  tests/search/evolution/test_search.py tests/verifying/test_signature.py tests/workbench/test_command.py \
+  tests/searches/evolution/test_search.py tests/verification/test_signature.py tests/workbench/test_command.py \
   tests/workbench/routes/test_data.py tests/workbench/state/test_editing.py
 
 THOROUGH :=
@@ -69,7 +69,7 @@ FRESH := build/fresh-folders
 evidence: python $(DEVELOPMENT) ## verify published folders with the lowest versions that pyproject.toml allows; needs the network once
 	@rm -rf $(FRESH) && mkdir -p build
 	$(BIN)/python -m tools.golden $(FRESH)
-	SFUMATO_FRESH_FOLDERS=$(FRESH) $(BIN)/python tools/floors.py --keep .venv/floors tests/verifying/test_golden.py -k is_verified
+	SFUMATO_FRESH_FOLDERS=$(FRESH) $(BIN)/python tools/floors.py --keep .venv/floors tests/verification/test_golden.py -k is_verified
 
 # pyspark is large (480 MB), needs Java, and lies beside the rest: no other test needs it.
 SPARK := .venv/spark

@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import Attribute, Inference, Linkability, Schema, SinglingOut, Table, datasets, read_release
+from sfumato import Attribute, Inference, Linkability, Schema, SinglingOut, Table, read_release
 from sfumato.measures.attacks.attack import Outcome
-from sfumato.measures.attacks.distances import sight
-from sfumato.measures.attacks.setting import setting_of
+from sfumato.measures.attacks.attack_setting import setting_of
+from sfumato.measures.attacks.record_distances import sight
+from sfumato.reading import datasets
 
 VERSION = "1.1.0"
 ONE = ("age", "workclass", "education", "marital-status")

@@ -38,15 +38,15 @@ from sfumato import (
     Release,
     Schema,
     Table,
-    datasets,
     measure,
     publish,
     sanitize,
     verify,
 )
-from sfumato.project.defaults import default_measures
-from sfumato.publishing.publish import write_release
-from sfumato.sanitizers.mondrian import partition
+from sfumato.reading import datasets
+from sfumato.sanitizers.generalize.mondrian import partition
+from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.publish.publish import write_release
 
 HOW = Mondrian(KAnonymity(5))
 SMALL = 20_000

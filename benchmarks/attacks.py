@@ -22,11 +22,11 @@ from sfumato import (
     Mondrian,
     Sanitizer,
     SuppressQuasiIdentifiers,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.caching import forget
+from sfumato.reading import datasets
+from sfumato.runtime.caching import forget
 
 NAMES = ("singling-out", "linkability", "inference", "membership")
 QUASI_IDENTIFIERS = (

@@ -20,7 +20,7 @@ def release(n_records: str, n_attributes: str, k: str) -> Callable[[], Any]:
     import numpy as np
 
     import sfumato as sf
-    from sfumato.table import Column
+    from sfumato.data.table import Column
 
     rng = np.random.default_rng(0)
     n, d = int(n_records), int(n_attributes)
@@ -66,8 +66,8 @@ def in_memory(who: str, place: str) -> float:
     import numpy as np
     import pyarrow.parquet as pq
 
-    from sfumato.kernels.grouping import number_rows
-    from sfumato.table import encode
+    from sfumato.data.table import encode
+    from sfumato.kernels.row_groups import number_rows
 
     read = pq.read_table(place)
     weights = np.ones(read.num_rows, dtype=np.int64)

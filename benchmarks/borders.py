@@ -23,10 +23,10 @@ from sfumato import (
     Mondrian,
     Schema,
     Table,
-    datasets,
     measure,
     sanitize,
 )
+from sfumato.reading import datasets
 
 MEASURES = ("general-loss", "utility-loss", "query-error", "border-gain", "downcoding", "downcoding-gain")
 TOLD = ("by place / evenly", "exactly", "ruled out", "recovered")

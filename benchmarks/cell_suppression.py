@@ -19,10 +19,10 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    datasets,
     sanitize,
 )
-from sfumato.release import holds
+from sfumato.reading import datasets
+from sfumato.results.release import holds
 from sfumato.sanitizers import CellSuppression
 
 MODELS: dict[str, PrivacyModel] = {

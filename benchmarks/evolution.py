@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 from exact_front import compare_with_exact
 
-from sfumato import datasets
-from sfumato.search.evolution.archive import Archive
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.problems import PublisherProblem
-from sfumato.search.evolution.run import Judge, Settings, evolve, improve
+from sfumato.reading import datasets
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Judge, Settings, evolve, improve
+from sfumato.searches.evolution.nondominated_archive import Archive
+from sfumato.searches.evolution.problems import PublisherProblem
 
 ATTRIBUTES = (
     "age",

@@ -7,16 +7,16 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.schema import Schema
-from sfumato.search.evolution.archive import Archive
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.grids import LatticeSpace
-from sfumato.search.evolution.problems import PublisherProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
-from sfumato.search.evolution.space import RecodingSpace
-from sfumato.search.lattice.profile import profile
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.runtime.arrays import Floats
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.grids import LatticeSpace
+from sfumato.searches.evolution.nondominated_archive import Archive
+from sfumato.searches.evolution.problems import PublisherProblem
+from sfumato.searches.evolution.space import RecodingSpace
+from sfumato.searches.lattice.profile import profile
 
 
 @dataclass(frozen=True)

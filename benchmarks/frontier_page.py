@@ -19,12 +19,12 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 METHODS = (
     "mondrian",
@@ -134,7 +134,7 @@ def said(what: str, times: list[float]) -> None:
 def main(n: int) -> None:
     with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
         fill(Path(place), n)
-        program = "from sfumato.cli import main; main()"
+        program = "from sfumato.interfaces.cli import main; main()"
         server = subprocess.Popen(
             [sys.executable, "-c", program, "workbench", place, "--no-browser"],
             stderr=subprocess.PIPE,

@@ -32,10 +32,10 @@ from sfumato import (
     Sanitizer,
     SuppressQuasiIdentifiers,
     TCloseness,
-    datasets,
     measure,
     sanitize,
 )
+from sfumato.reading import datasets
 
 MEASURES = ("attack-risk", "utility-loss", {"query-error": {"seed": 1}}, "k-marginal")
 TRIED: tuple[tuple[str, str, Sanitizer], ...] = (

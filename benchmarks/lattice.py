@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness
-from sfumato.schema import Attribute
-from sfumato.search.lattice.optimum import Optimum, optimal_node
-from sfumato.search.lattice.profile import profile
-from sfumato.table import Column, compacted
+from sfumato.data.schema import Attribute
+from sfumato.data.table import Column, compacted
+from sfumato.searches.lattice.optimum import Optimum, optimal_node
+from sfumato.searches.lattice.profile import profile
 
 FILES = Path(__file__).parents[1] / "tests" / "vectors" / "arx-adult"
 NINE = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")

@@ -27,10 +27,10 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    datasets,
     measure,
     sanitize,
 )
+from sfumato.reading import datasets
 
 Bound = tuple[Table, Schema]
 

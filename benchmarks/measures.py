@@ -34,14 +34,14 @@ from sfumato import (
     Table,
     TCloseness,
     UtilityLoss,
-    caching,
-    datasets,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.measures.estimation.populations import large_populations
-from sfumato.table import Membership
+from sfumato.data.table import Membership
+from sfumato.measures.utility.estimation.subpopulations import large_populations
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.runtime import caching
 
 REPEATS = 5
 LEVELS = {"age": 2, "workclass": 1, "education": 2, "marital-status": 1, "race": 1}
@@ -77,14 +77,14 @@ def seconds(what: Callable[[], Any], before: Callable[[], Any] = lambda: None) -
 def every_measure(release: Release) -> None:
     print(f"{'measure':<40} {'first s':>8} {'next s':>8}")
     wanted = [
-        *registry.registered("measure"),
+        *methods.registered("measure"),
         {"utility-loss": {"reconstruction": "maximum-entropy"}},
         {"query-error": {"reconstruction": "maximum-entropy"}},
         {"kl-divergence": {"reconstruction": "maximum-entropy"}},
         {"utility-loss": {"minimum-support": 0.001}},
     ]
     for each in wanted:
-        asked = registry.build_measure(each)
+        asked = methods.build_measure(each)
         measure(release, [asked])
         first = seconds(lambda asked=asked: measure(release, [asked]), caching.forget)  # type: ignore[misc]
         after = seconds(lambda asked=asked: measure(release, [asked]))  # type: ignore[misc]

@@ -13,8 +13,10 @@ import sys
 
 import numpy as np
 
-from sfumato import Release, Schema, Table, datasets, registry
+from sfumato import Release, Schema, Table
 from sfumato.miners import accuracy, original_view, predict, true_codes
+from sfumato.reading import datasets
+from sfumato.registry import methods
 
 SUPPRESSED = ("age", "sex", "race")
 PUBLISHED = {
@@ -44,7 +46,7 @@ def table_2(view: Release, workers: int) -> None:
 
 
 def every_miner(view: Release, workers: int) -> None:
-    for name, cls in registry.registered("miner").items():
+    for name, cls in methods.registered("miner").items():
         target = "marital-status" if cls.predicts == "category" else "age"
         found = predict(view, target, name, workers=workers)
         if not found.finished:

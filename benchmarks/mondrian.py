@@ -15,9 +15,10 @@ import time
 
 import numpy as np
 
-from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, Schema, Table, TCloseness, datasets
-from sfumato.sanitizers.mondrian import Variant, partition
-from sfumato.table import Column
+from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, Schema, Table, TCloseness
+from sfumato.data.table import Column
+from sfumato.reading import datasets
+from sfumato.sanitizers.generalize.mondrian import Variant, partition
 
 MODELS = {
     "k=10": KAnonymity(10),

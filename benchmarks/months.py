@@ -42,10 +42,10 @@ from sfumato import (
     sanitize,
     verify,
 )
-from sfumato.applying.people import people_alike, person_names
-from sfumato.applying.published import parent_facts
-from sfumato.release import Earlier
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.results.linked_people import people_alike, person_names
+from sfumato.results.release import Earlier
+from sfumato.workflow.apply.published_folders import parent_facts
 
 K = 20
 LEAVE = 0.1

@@ -22,7 +22,7 @@ from typing import Any
 from questions import beating, distance, knowing, properties, surviving
 from questions.tables import TABLES, named
 
-from sfumato.files import file_beside
+from sfumato.runtime.files import file_beside
 
 STUDIES: dict[str, ModuleType] = {
     "distance": distance,

@@ -38,9 +38,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import SfumatoError
-from sfumato.search.lattice.optimum import optimal_node
-from sfumato.search.lattice.profile import profile
+from sfumato.runtime.errors import SfumatoError
+from sfumato.searches.lattice.optimum import optimal_node
+from sfumato.searches.lattice.profile import profile
 
 K = 20
 ILLNESSES = [f"{letter}{number}" for letter in "EIJFMCKG" for number in (10, 20, 30)]

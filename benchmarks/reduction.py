@@ -64,9 +64,9 @@ def of_polars(folder: Path) -> Callable[[], int]:
 
 def of_engine(name: str) -> Callable[[Path], Callable[[], int]]:
     def prepared(folder: Path) -> Callable[[], int]:
-        from sfumato.engines.base import engine_named
+        from sfumato.data.schema import Schema
         from sfumato.reading.sources import source_at
-        from sfumato.schema import Schema
+        from sfumato.workflow.engines.base import engine_named
 
         roles: dict[str, Any] = {**dict.fromkeys(NAMES, "quasi-identifying"), "id": "identifying"}
         return lambda: engine_named(name).reduce(source_at(folder), Schema.of(roles)).n_rows
@@ -93,12 +93,12 @@ def in_memory(way: str) -> Callable[[Path], Callable[[], int]]:
             frame = pl.from_arrow(records)
             assert isinstance(frame, pl.DataFrame)
             return lambda: frame.group_by(NAMES).len().height
-        from sfumato.table import Table
+        from sfumato.data.table import Table
 
         table = Table.from_arrow(records)
         expanded = table.to_arrow()
         if way == "codes":
-            from sfumato.table import Column, compacted
+            from sfumato.data.table import Column, compacted
 
             rows = np.repeat(np.arange(table.n_rows), table.weights)
             every = {name: Column(c.codes[rows], c.domain, c.kind) for name, c in table.columns.items()}

@@ -25,10 +25,10 @@ from sfumato import (
     Release,
     Scenario,
     Table,
-    datasets,
     measure,
     sanitize,
 )
+from sfumato.reading import datasets
 
 NAMES = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
 OF_CATEGORIES = ("naive-bayes", "decision-tree", "nearest-neighbours")

@@ -26,7 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from sfumato import Attribute, KMarginal, Schema, Table, datasets, measure, read_release
+from sfumato import Attribute, KMarginal, Schema, Table, measure, read_release
+from sfumato.reading import datasets
 
 VERSION = "2.4"
 NAMES = ("age", "education", "marital-status", "occupation")

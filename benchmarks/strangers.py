@@ -36,7 +36,7 @@ import public_tables
 from messy import Messy, Truth
 from public_tables import Public
 
-from sfumato.workbench.routes.ask import STANDING
+from sfumato.interfaces.workbench.routes.ask import STANDING
 
 LIMIT = 300.0
 """Seconds of CPU that a step may take unless --limit says otherwise."""

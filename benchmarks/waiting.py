@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato import Attribute, Intervals, Schema, Table, datasets
-from sfumato.exploring.inspection import inspect_table
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.reading.guess import guess
-from sfumato.recipe import Recipe
+from sfumato import Attribute, Intervals, Schema, Table
+from sfumato.reading import datasets
+from sfumato.reading.role_guess import guess
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.explore.inspection import inspect_table
 
 AXES = ("privacy-loss", "general-loss")
 

@@ -28,9 +28,11 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, datasets, registry
-from sfumato.cli.shapes import SHAPES, form, schema
-from sfumato.release import Order
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table
+from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.release import Order
 
 # The first example of a test may have to wait for a kernel to be compiled, and on a busy machine everything
 # takes long. Where CI is set, Hypothesis would try the same examples every time.
@@ -179,7 +181,7 @@ def leave_out_what_cannot_run(items: list[pytest.Item]) -> None:
     """Skip releases by sanitizers whose package is not installed."""
     needed = {
         name: cls.needs_package
-        for name, cls in registry.registered("sanitizer").items()
+        for name, cls in methods.registered("sanitizer").items()
         if hasattr(cls, "needs_package") and find_spec(cls.needs_package) is None
     }
     for item in items if needed else ():
@@ -268,7 +270,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     gated = import_module("gated")
     yield gated.Gate(tmp_path_factory.mktemp("gate"))
     del sys.modules["gated"]
-    for known in registry._registered.values():
+    for known in methods._registered.values():
         for name in [name for name, cls in known.items() if cls.__module__ == "gated"]:
             del known[name]
 

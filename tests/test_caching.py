@@ -26,10 +26,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.caching import _KEPT, forget, kept, kept_on, remembered
-from sfumato.measures.scenario import good_utility
-from sfumato.miners import cross_validation, runner
-from sfumato.store.base import Store
+from sfumato.measures.scenarios import good_utility
+from sfumato.miners import cross_validation, fit_processes
+from sfumato.runtime.caching import _KEPT, forget, kept, kept_on, remembered
+from sfumato.workflow.store.store import Store
 
 
 def test_a_result_is_made_once_for_a_key() -> None:
@@ -80,7 +80,7 @@ class Board(dict[str, Any]):
 def fits() -> Iterator[list[str]]:
     """List the miners that are fitted in this process, whatever is remembered of earlier ones."""
     made: list[str] = []
-    run = runner.run
+    run = fit_processes.run
 
     def listed(miner: Any, *facts: Any) -> Any:
         made.append(type(miner).__name__)

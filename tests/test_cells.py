@@ -24,7 +24,8 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.cells import (
+from sfumato.data.table import Column, text
+from sfumato.results.released_column import (
     Cells,
     RangeSets,
     ValueSets,
@@ -34,7 +35,6 @@ from sfumato.cells import (
     range_cells,
     suppressed_cells,
 )
-from sfumato.table import Column, text
 
 SECRET = "SECRETVALUE"
 

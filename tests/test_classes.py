@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts, count_classes
 
 N_VALUES = 4
 

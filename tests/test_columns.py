@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.columns import Columns, Limit, dominated, front
+from sfumato.results.pareto import Columns, Limit, dominated, front
 
 # few different values, so that ties on one axis and on all of them are common
 SMALL = st.integers(0, 4).map(float)

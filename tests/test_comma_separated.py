@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Hierarchy, Schema, Table, sanitize
-from sfumato.files import write_rows
-from sfumato.publishing.publish import write_release
-from sfumato.reading.arrow import read_arrow
-from sfumato.workbench.state.hierarchy_files import as_csv
+from sfumato.interfaces.workbench.state.hierarchy_files import as_csv
+from sfumato.reading.arrow_files import read_arrow
+from sfumato.runtime.files import write_rows
+from sfumato.workflow.publish.publish import write_release
 
 # no blanks around a value, which readers take off
 TEXTS = st.text(st.sampled_from('ab,;"\r\n\u2028'), min_size=1).filter(lambda text: text == text.strip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 
-from sfumato.decision import Decision, now
+from sfumato.results.decision import Decision, now
 
 
 def test_survives_json() -> None:

@@ -10,9 +10,9 @@ from types import ModuleType
 
 import pytest
 
-from sfumato import registry
-from sfumato.cli import cli
-from sfumato.project.file import Project
+from sfumato.interfaces.cli import cli
+from sfumato.registry import methods
+from sfumato.workflow.project.project_file import Project
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -38,19 +38,19 @@ def test_the_reference_is_what_would_be_generated_now() -> None:
 
 
 @pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "search", "miner"])
-def test_everything_registered_has_its_section(kind: registry.Kind) -> None:
+def test_everything_registered_has_its_section(kind: methods.Kind) -> None:
     text = (ROOT / "docs" / "reference" / reference().HEADS[kind][0]).read_text("utf-8")
-    for name, cls in registry.registered(kind).items():
+    for name, cls in methods.registered(kind).items():
         assert f"## `{name}`" in text
-        for parameter in registry.parameters_of(cls):
+        for parameter in methods.parameters_of(cls):
             row = re.search(rf"^\| `{parameter}` \| .* \| (.+) \|$", text, re.MULTILINE)
             assert row, f"{name} does not say what {parameter} means"
 
 
 @pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "search"])
-def test_the_definitions_name_everything_that_is_ours(kind: registry.Kind) -> None:
+def test_the_definitions_name_everything_that_is_ours(kind: methods.Kind) -> None:
     text = (ROOT / "docs" / "definitions.md").read_text("utf-8").partition("## 9.")[2].partition("## 10.")[0]
-    ours = [name for name, cls in registry.registered(kind).items() if cls.__module__.startswith("sfumato.")]
+    ours = [name for name, cls in methods.registered(kind).items() if cls.__module__.startswith("sfumato.")]
     assert [name for name in ours if f"`{name}`" not in text] == []
 
 

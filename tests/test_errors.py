@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sfumato import errors
-from sfumato.errors import MOST_OF_GIVEN, Infeasible, SfumatoError, UserError, suggestion
+from sfumato.runtime import errors
+from sfumato.runtime.errors import MOST_OF_GIVEN, Infeasible, SfumatoError, UserError, suggestion
 
 EXCEPTIONS = {
     name: thing

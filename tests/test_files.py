@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import DataError, UserError
-from sfumato.files import file_beside, folder_beside, write_records, write_rows
+from sfumato.runtime.errors import DataError, UserError
+from sfumato.runtime.files import file_beside, folder_beside, write_records, write_rows
 
 NOBODY = 65534
 
@@ -284,7 +284,7 @@ def test_records_are_written_as_rows_are(
 def test_very_many_encoded_records_are_written_as_the_standard_library_writes_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sfumato.files._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("sfumato.runtime.files._ROWS_AT_ONCE", 7)
     names = ["Ada", None, 'a "b"', "c,d", "", "e\rf"] * 4
     encoded = pa.chunked_array([names[:10], names[10:]], pa.string()).dictionary_encode()
     narrow = pa.DictionaryArray.from_arrays(pa.array([0, None] * 12, pa.int8()), pa.array([1815]))

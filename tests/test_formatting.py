@@ -8,31 +8,33 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sfumato import KAnonymity, TCloseness, formatting, registry
-from sfumato.columns import Limit
-from sfumato.facts import Words
+from sfumato import KAnonymity, TCloseness
 from sfumato.measures import Measure, Measurement
-from sfumato.recipe import Recipe
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry import methods
+from sfumato.registry.declarations import Words
+from sfumato.registry.methods import register
+from sfumato.registry.recipe import Recipe
+from sfumato.results import formatting
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
 from sfumato.sanitizers import FullDomain, Mondrian
 
 SEED = 918273645564738291
 
 
 @pytest.mark.parametrize("kind", ["measure", "model"])
-def test_everything_that_can_be_measured_has_words(kind: registry.Kind) -> None:
-    for name in registry.registered(kind):
+def test_everything_that_can_be_measured_has_words(kind: methods.Kind) -> None:
+    for name in methods.registered(kind):
         assert formatting.measure_words(name).title
         assert formatting.measure_words(name).meaning
 
 
 def test_every_sanitizer_has_words() -> None:
-    assert [name for name in registry.registered("sanitizer") if not formatting.sanitizer_words(name)] == []
+    assert [name for name in methods.registered("sanitizer") if not formatting.sanitizer_words(name)] == []
 
 
 def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = registry.registered("measure")
+    known = methods.registered("measure")
 
     @dataclass(frozen=True)
     class StrangerThings(Measure):
@@ -47,7 +49,7 @@ def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest
         def measure(self, release: Release) -> tuple[Measurement, ...]:
             return (self.taken(1.0),)
 
-    monkeypatch.setitem(registry._registered, "measure", known)
+    monkeypatch.setitem(methods._registered, "measure", known)
     register(StrangerThings)
     assert formatting.measure_words("stranger-things") == Words(
         "stranger things", "How strange the release looks."

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.facts import Better
-from sfumato.frontier import Candidate, Frontier, broken_limits, only_made
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
+from sfumato.registry.declarations import Better
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier, broken_limits, only_made
+from sfumato.results.measurement import Measurement
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
 
 AXES = ("risk", "loss")
 # few different values, so that ties on one axis and on all of them are common

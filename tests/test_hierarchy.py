@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Schema, Table
-from sfumato.errors import HierarchyError
-from sfumato.hierarchy import Dates, Flat, Hierarchy, Intervals, Prefixes, interval_label, set_label
+from sfumato.data.hierarchy import Dates, Flat, Hierarchy, Intervals, Prefixes, interval_label, set_label
+from sfumato.runtime.errors import HierarchyError
 
 SECRET = "SECRETVALUE"
 ARX = Path(__file__).parent / "vectors" / "arx-adult"

@@ -14,7 +14,7 @@ import sfumato
 TOOL = Path(__file__).parents[1] / "tools" / "kills.py"
 
 
-@pytest.mark.thorough("tests/exploring/test_run.py")
+@pytest.mark.thorough("tests/explore/test_run.py")
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="looks at groups of processes")
 def test_a_dozen_kills_lose_nothing_and_leave_nothing() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(sfumato.__file__).parents[1])}

@@ -19,21 +19,21 @@ from sfumato import (
     Release,
     Schema,
     Table,
-    datasets,
     measure,
     publish,
     sanitize,
     verify,
 )
-from sfumato.arrays import Integers
-from sfumato.errors import DataError, MethodFailed
-from sfumato.external import read_release
-from sfumato.facts import EVERY_KIND, RecordKind
-from sfumato.measures.estimation.reconstruction import uniform_estimate
-from sfumato.release import made_up, released
+from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
+from sfumato.reading import datasets
+from sfumato.registry.declarations import EVERY_KIND, RecordKind
+from sfumato.results.release import made_up, released
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError, MethodFailed
 from sfumato.sanitizers.base import Sanitizer
-from sfumato.sanitizers.changed_records import with_codes
-from sfumato.verifying.documents import read_manifest
+from sfumato.sanitizers.perturb.changed_records import with_codes
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.external import read_release
 
 Bound = tuple[Table, Schema]
 OF_CLASSES = ["k-anonymity", "reidentification-risk", "privacy-loss", "t-closeness", "discernibility"]

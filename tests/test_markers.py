@@ -72,7 +72,7 @@ os.write(log, b"started" + chr(10).encode())
 # what the processes say that it starts, goes to a file.
 COMMANDS = """
 import json, os, sys
-from sfumato.cli import run
+from sfumato.interfaces.cli import run
 
 to_test, told = os.fdopen(os.dup(1), "w"), sys.argv[1]
 for line in sys.stdin:

@@ -8,13 +8,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
-from sfumato.release import drawn_orders
+from sfumato.results.release import drawn_orders
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.bucketization import Anatomy
-from sfumato.sanitizers.mondrian import Mondrian
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
+from sfumato.sanitizers.bucketize.bucketization import Anatomy
+from sfumato.sanitizers.generalize.mondrian import Mondrian
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 

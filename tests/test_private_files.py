@@ -16,9 +16,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from sfumato import Picture
-from sfumato.cli import run
-from sfumato.files import file_beside, folder_beside
-from sfumato.workbench.server import application
+from sfumato.interfaces.cli import run
+from sfumato.interfaces.workbench.server import application
+from sfumato.runtime.files import file_beside, folder_beside
 
 PROJECT = """
 [data]

@@ -6,7 +6,7 @@ import pytest
 
 from sfumato import AsIs, Schema, Table, WorkloadUtility, measure, sanitize
 from sfumato.miners.cross_validation import forget
-from sfumato.progress import listening, speaking_of, tell
+from sfumato.runtime.progress import listening, speaking_of, tell
 
 Bound = tuple[Table, Schema]
 

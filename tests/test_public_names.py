@@ -79,7 +79,7 @@ HEAVY = {
 
 
 @pytest.mark.parametrize(
-    "statement", ["import sfumato", "import sfumato.errors", "import sfumato; dir(sfumato)"]
+    "statement", ["import sfumato", "import sfumato.runtime.errors", "import sfumato; dir(sfumato)"]
 )
 def test_the_import_alone_imports_nothing_heavy(statement: str) -> None:
     assert not imported_by(statement) & HEAVY
@@ -97,7 +97,7 @@ def test_the_package_runs_as_the_command_does() -> None:
         done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout, done.stderr
 
-    script = "import sys; from sfumato.cli import main; sys.argv[0] = 'sfumato'; main()"
+    script = "import sys; from sfumato.interfaces.cli import main; sys.argv[0] = 'sfumato'; main()"
     for arguments in (["--version"], ["--help"], ["verify", "nothing-here"]):
         assert told("-m", "sfumato", *arguments) == told("-c", script, *arguments)
     assert told("-m", "sfumato", "verify", "nothing-here")[0] == 2

@@ -23,11 +23,11 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.cells import block_cells, named, range_cells
-from sfumato.hierarchy import ROOT, Flat, HierarchySource
-from sfumato.ranges import in_order, scale_of
-from sfumato.spellings import Spellings
-from sfumato.table import Column, Value
+from sfumato.data.hierarchy import ROOT, Flat, HierarchySource
+from sfumato.data.ordered_ranges import in_order, scale_of
+from sfumato.data.table import Column, Value
+from sfumato.results.label_parsing import Spellings
+from sfumato.results.released_column import block_cells, named, range_cells
 
 
 def spellings(values: Sequence[Value], source: HierarchySource | None = None) -> Spellings:

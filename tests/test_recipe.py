@@ -21,10 +21,10 @@ from sfumato import (
     Recipe,
     Release,
     TCloseness,
-    datasets,
     sanitize,
 )
-from sfumato.errors import ParameterError
+from sfumato.reading import datasets
+from sfumato.runtime.errors import ParameterError
 
 models = st.one_of(
     st.builds(KAnonymity, st.integers(1, 50)),

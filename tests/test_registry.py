@@ -13,11 +13,10 @@ from typing import Annotated, Any, get_args
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Mondrian, PrivacyLoss, Schema, Table, TCloseness, registry
-from sfumato.errors import ParameterError
-from sfumato.facts import AtMost
-from sfumato.measures.base import LevelReached
-from sfumato.registry import (
+from sfumato import KAnonymity, Mondrian, PrivacyLoss, Schema, Table, TCloseness
+from sfumato.registry import methods
+from sfumato.registry.declarations import AtMost
+from sfumato.registry.methods import (
     build,
     build_measure,
     build_model,
@@ -27,15 +26,17 @@ from sfumato.registry import (
     register,
     registered,
 )
+from sfumato.results.measurement import LevelReached
+from sfumato.runtime.errors import ParameterError
 
-KINDS: tuple[registry.Kind, ...] = get_args(registry.Kind)
+KINDS: tuple[methods.Kind, ...] = get_args(methods.Kind)
 EVERYTHING = [(kind, name) for kind in KINDS for name in registered(kind)]
 
 
 @pytest.fixture
 def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test register what it likes, and forget it afterwards."""
-    monkeypatch.setattr(registry, "_registered", {kind: registered(kind) for kind in KINDS})
+    monkeypatch.setattr(methods, "_registered", {kind: registered(kind) for kind in KINDS})
 
 
 def named(name: str, **members: Any) -> type[Any]:
@@ -66,10 +67,10 @@ def test_a_class_is_called_by_its_name_in_kebab_case(class_name: str, name: str)
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERYTHING)
-def test_every_registered_name_finds_its_class(kind: registry.Kind, name: str) -> None:
+def test_every_registered_name_finds_its_class(kind: methods.Kind, name: str) -> None:
     cls = look_up(kind, name)
     assert name_of(cls) == name
-    assert all("_" not in parameter for parameter in registry.parameters_of(cls))
+    assert all("_" not in parameter for parameter in methods.parameters_of(cls))
 
 
 def test_no_name_means_both_a_model_and_a_measure() -> None:
@@ -171,7 +172,7 @@ def plugged(scratch: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.setattr(metadata, "entry_points", entry_points)
-        monkeypatch.setattr(registry, "_loaded", False)
+        monkeypatch.setattr(methods, "_loaded", False)
 
     yield plug
     sys.modules.pop("sfumato_plugin_for_tests", None)
@@ -220,7 +221,7 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
 ) -> None:
     before = {kind: registered(kind) for kind in KINDS}
     plugged(source)
-    with pytest.warns(registry.PlugInLeftOut) as told:
+    with pytest.warns(methods.PlugInLeftOut) as told:
         registered("sanitizer")
     assert [str(each.message) for each in told] == [
         f"the plug-in 'outside' is left out: {reason}; repair or uninstall it"
@@ -262,8 +263,8 @@ def test_a_class_must_declare_the_facts_of_its_kind(method: str, lacking: str) -
         ("model", "k-anonymity", {}),
     ],
 )
-def test_parameters_say_what_they_name(kind: registry.Kind, name: str, named: dict[str, str]) -> None:
-    assert registry.named_in(look_up(kind, name)) == named
+def test_parameters_say_what_they_name(kind: methods.Kind, name: str, named: dict[str, str]) -> None:
+    assert methods.named_in(look_up(kind, name)) == named
 
 
 # ------------------------------------------------------------------------- where names may not stand
@@ -271,16 +272,16 @@ def test_parameters_say_what_they_name(kind: registry.Kind, name: str, named: di
 NAMELESS = (
     "formatting.py",
     "models/bounds.py",
-    "project/file.py",
-    "report/adversaries.py",
-    "search/lattice/profile.py",
+    "workflow/project/project_file.py",
+    "workflow/report/adversaries.py",
+    "searches/lattice/profile.py",
     "workbench/forms/*.py",
 )
 
 
 @pytest.mark.parametrize("module", NAMELESS)
 def test_what_serves_every_method_knows_none_by_name(module: str) -> None:
-    places = sorted(Path(registry.__file__).parent.glob(module))
+    places = sorted(Path(methods.__file__).parent.glob(module))
     assert places
     parsed = [ast.parse(place.read_text(encoding="utf-8")) for place in places]
     texts = {node.value for tree in parsed for node in ast.walk(tree) if isinstance(node, ast.Constant)}
@@ -332,7 +333,7 @@ REQUIRED: dict[str, dict[str, Any]] = {"sweep": {"sanitizer": "as-is"}}
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERYTHING)
-def test_everything_registered_comes_back_from_its_description(kind: registry.Kind, name: str) -> None:
+def test_everything_registered_comes_back_from_its_description(kind: methods.Kind, name: str) -> None:
     made = look_up(kind, name)(**REQUIRED.get(name, {}))
     assert build(kind, *describe(made)) == made
 

@@ -31,10 +31,10 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.cells import level_cells, suppressed_cells
-from sfumato.classes import EquivalenceClasses
+from sfumato.data.equivalence_classes import EquivalenceClasses
 from sfumato.models.base import PrivacyModel
-from sfumato.release import failing_rows, holds, released, without_rows
+from sfumato.results.release import failing_rows, holds, released, without_rows
+from sfumato.results.released_column import level_cells, suppressed_cells
 
 SECRET = "SECRETVALUE"
 

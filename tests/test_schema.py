@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
-from sfumato.errors import HierarchyError, SchemaError, UserError
-from sfumato.schema import roles_of
+from sfumato.data.schema import roles_of
+from sfumato.runtime.errors import HierarchyError, SchemaError, UserError
 
 SECRET = "SECRETVALUE"
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
-from sfumato.errors import UserError
+from sfumato.runtime.errors import UserError
 
 SECRET = "s3cr3t"
 MEASURES = ["privacy-loss", "k-anonymity", "reidentification-risk", "total-loss"]

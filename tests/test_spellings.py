@@ -11,10 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sfumato import Dates, Hierarchy, Intervals, Prefixes
-from sfumato.cells import block_cells, range_cells
-from sfumato.hierarchy import ROOT, HierarchySource, Label, interval_label, set_label
-from sfumato.spellings import Spellings
-from sfumato.table import Column, Kind, Value
+from sfumato.data.hierarchy import ROOT, HierarchySource, Label, interval_label, set_label
+from sfumato.data.table import Column, Kind, Value
+from sfumato.results.label_parsing import Spellings
+from sfumato.results.released_column import block_cells, range_cells
 
 
 def spellings(

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.cli import run
-from sfumato.workbench.routes.ask import STANDING
+from sfumato.interfaces.cli import run
+from sfumato.interfaces.workbench.routes.ask import STANDING
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 SIZES = {"clinic": 240, "survey": 150, "customers": 240, "log": 300, "ten": 10}
@@ -74,7 +74,7 @@ def ratings(n_people: int = 500, n_titles: int = 2000) -> str:
 @pytest.mark.thorough("the first of the other tables")
 # on a slow machine a method may be given up for taking a third of the budget, which is what the budget is
 # for, and where kernels are compiled first fewer candidates are made: both ends and one between come soon
-@pytest.mark.filterwarnings("default::sfumato.faults.MethodFails")
+@pytest.mark.filterwarnings("default::sfumato.registry.plugin_errors.MethodFails")
 def test_thousands_of_titles_end_in_a_frontier_and_a_short_verified_file(
     tmp_path: Path, sfumato: Run
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Attribute, KAnonymity, Mondrian, Schema, Table, sanitize
-from sfumato.errors import SchemaError
+from sfumato.runtime.errors import SchemaError
 
 AGES = [31, 42, 31, 42, 57]
 WEIGHTS = [120.5, 80, 9.5, 80, 200]

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sfumato.errors import DataError
-from sfumato.table import Column, Table, compacted, decode, number, text
+from sfumato.data.table import Column, Table, compacted, decode, number, text
+from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"
 
@@ -527,7 +527,7 @@ def test_a_number_is_written_so_that_it_can_be_read_again(value: float) -> None:
 def test_more_text_than_a_plain_array_holds_is_given_as_large_text(monkeypatch: pytest.MonkeyPatch) -> None:
     towns = ["a" * 50, "b" * 50, None] * 4
     small = Table.from_arrow({"town": towns}).to_arrow()
-    monkeypatch.setattr("sfumato.table._MOST_BYTES", 1000)
+    monkeypatch.setattr("sfumato.data.table._MOST_BYTES", 1000)
     large = Table.from_arrow({"town": towns}).to_arrow()
     assert (small["town"].type, large["town"].type) == (pa.string(), pa.large_string())
     assert sorted(map(str, large["town"].to_pylist())) == sorted(map(str, towns))

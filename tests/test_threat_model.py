@@ -64,7 +64,7 @@ def test_every_promise_names_tests_that_exist() -> None:
         "tests/test_markers.py::test_gone",
         "tests/test_markers.py::Place",
         "tests/test_markers.py",
-        "src/sfumato/errors.py::test_it",
+        "src/sfumato/runtime/errors.py::test_it",
     ],
 )
 def test_a_test_that_does_not_exist_is_noticed(named: str) -> None:
@@ -122,7 +122,7 @@ def test_only_the_workbench_and_databases_can_use_the_network() -> None:
     assert found == {
         "reading/databases.py",  # the address that you name
         "runtime/processes.py",  # a pair of connected sockets of this machine, without an address
-        "workbench/server.py",  # listens
+        "interfaces/workbench/server.py",  # listens
     }
 
 

@@ -42,10 +42,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.exploring.run import explore
-from sfumato.publishing.publish import Evidence, publish_candidate, write_release
-from sfumato.report.bands import Bands
-from sfumato.store.provenance import source_of
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.publish.publish import Evidence, publish_candidate, write_release
+from sfumato.workflow.report.bands import Bands
+from sfumato.workflow.store.provenance import source_of
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 PROJECT = """

@@ -1,4 +1,4 @@
-"""Build ``src/sfumato/datasets/adult.parquet`` from the raw files of the UCI Adult data set.
+"""Build ``src/sfumato/reading/datasets/adult.parquet`` from the raw files of the UCI Adult data set.
 
 Source: Becker, B. and Kohavi, R. (1996), Adult, UCI Machine Learning Repository,
 https://doi.org/10.24432/C5XW20. Licence: CC BY 4.0.

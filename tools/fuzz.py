@@ -98,7 +98,7 @@ def keep(target: str, written: bytes) -> str:
 
 def warm(target: str) -> list[bytes]:
     """Return the seeds, each read once, so that no input is slow because something is compiled for it."""
-    from sfumato.errors import SfumatoError
+    from sfumato.runtime.errors import SfumatoError
 
     seeds = TARGETS[target][1]()
     for each in seeds:

@@ -145,7 +145,7 @@ def _zipped(written: bytes) -> bytes:
 
 
 def _hierarchy(written: bytes) -> None:
-    from sfumato.hierarchy import Hierarchy
+    from sfumato.data.hierarchy import Hierarchy
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "hierarchy.csv")
@@ -155,7 +155,7 @@ def _hierarchy(written: bytes) -> None:
 
 
 def _project(written: bytes) -> None:
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "people.csv").write_bytes(_DATES_CSV if b"day" in written else _CSV)
@@ -165,14 +165,14 @@ def _project(written: bytes) -> None:
 
 
 def _question(written: bytes) -> None:
-    from sfumato.choosing.question import parse
+    from sfumato.workflow.choose.question import parse
 
     str(parse(written.decode("utf-8", "surrogateescape")))
 
 
 def _formula(written: bytes) -> None:
     from sfumato import Table
-    from sfumato.measures.scenario.expressions import Expression
+    from sfumato.measures.scenarios.expressions import Expression
 
     table = Table.from_arrow({"age": [31, 60, None], "sex": ["f", "m", None]})
     Expression(written.decode("utf-8", "surrogateescape")).evaluate(table.columns)
@@ -181,7 +181,7 @@ def _formula(written: bytes) -> None:
 def _released(written: bytes) -> None:
     """Read the cells of a release that any program made."""
     from sfumato import Attribute, Schema, Table
-    from sfumato.external import read_release
+    from sfumato.workflow.external import read_release
 
     original = Table.from_arrow({"age": [31, 42, 57, 31], "sex": ["f", "m", "f", "m"]})
     schema = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("sex", "quasi-identifying")))
@@ -207,7 +207,7 @@ def _published() -> dict[str, bytes]:
     """Return the files of a folder that `publish` wrote."""
     if not _PUBLISHED:
         import sfumato as sf
-        from sfumato import datasets
+        from sfumato.reading import datasets
 
         table, schema = datasets.hospital()
         release = sf.sanitize(table, schema, sf.Recipe("suppress-quasi-identifiers"))
@@ -372,7 +372,7 @@ TARGETS: dict[str, Target] = {
 
 def attempt(target: str, written: bytes) -> None:
     """Give an input to a reader; whatever is no error of sfumato's own, in one line, comes out of here."""
-    from sfumato.errors import SfumatoError
+    from sfumato.runtime.errors import SfumatoError
 
     with _within(SLOWEST):
         try:

@@ -20,8 +20,8 @@ from pathlib import Path
 import pyarrow as pa
 
 import sfumato as sf
-from sfumato.verifying.documents import FORMAT
-from sfumato.verifying.folder import PROFILES
+from sfumato.verification.documents import FORMAT
+from sfumato.verification.folder import PROFILES
 
 ROOT = Path(__file__).parents[1]
 GOLDEN = ROOT / "tests" / "golden"

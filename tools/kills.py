@@ -27,16 +27,16 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.errors import SfumatoError
-from sfumato.project.file import Project
+from sfumato.runtime.errors import SfumatoError
+from sfumato.workflow.project.project_file import Project
 
 _NURSERY = multiprocessing.get_context("forkserver")
 _IMPORTED = [
-    "sfumato.cli",
-    "sfumato.exploring.run",
-    "sfumato.applying.parent",
-    "sfumato.publishing.publish",
-    "sfumato.report.publication",
+    "sfumato.interfaces.cli",
+    "sfumato.workflow.explore.explore_project",
+    "sfumato.workflow.apply.parent_publication",
+    "sfumato.workflow.publish.publish",
+    "sfumato.workflow.report.published_report",
 ]
 _KILLS_BEFORE_FINISH = 4
 _BATCH = 36
@@ -123,7 +123,7 @@ def _said(folder: Path) -> Path:
 
 def _command(arguments: list[str], folder: str, said: str) -> None:
     """Run a command in a group of its own."""
-    from sfumato.cli import run
+    from sfumato.interfaces.cli import run
 
     os.setsid()
     os.chdir(folder)

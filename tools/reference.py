@@ -14,9 +14,9 @@ from typing import Any
 
 import click
 
-from sfumato.cli import cli
-from sfumato.cli.catalogue import catalogue
-from sfumato.cli.shapes import SHAPES, Shape, form
+from sfumato.interfaces.cli import cli
+from sfumato.interfaces.cli.catalogue import catalogue
+from sfumato.interfaces.cli.json_schemas import SHAPES, Shape, form
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 HEADS = {

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.publishing.publish import write_release
-from sfumato.search.lattice.optimum import optimal_node
+from sfumato.searches.lattice.optimum import optimal_node
+from sfumato.workflow.publish.publish import write_release
 
 
 def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarchies: Path) -> None:

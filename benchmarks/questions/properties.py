@@ -18,10 +18,10 @@ import sfumato as sf
 from questions.written import percent, table
 from sfumato.reproduce.exhibits import Chart, Series
 from sfumato.reproduce.pictures import chart_svg
-from sfumato.search.evolution.closeness import ClosenessProblem
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.problems import Problem, PublisherProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.searches.evolution.closeness_problems import ClosenessProblem
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.problems import Problem, PublisherProblem
 
 ETA = 0.1
 SETTINGS = Settings(60, 40)

@@ -1,18 +1,9 @@
 # Written by tools/public_names.py from the table in __init__.py; do not edit.
 
-from sfumato import datasets, errors
-from sfumato.applying.apply import apply
-from sfumato.applying.recoding import Recoding, freeze
-from sfumato.choosing.answer import Answer, ask
-from sfumato.choosing.comparison import Comparison, compare
-from sfumato.classes import EquivalenceClasses
-from sfumato.columns import Limit
-from sfumato.decision import Decision
-from sfumato.exploring.inspection import Inspection, inspect
-from sfumato.exploring.library import explore
-from sfumato.external import read_release
-from sfumato.frontier import Candidate, Frontier
-from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
+from sfumato.data.equivalence_classes import EquivalenceClasses
+from sfumato.data.hierarchy import Dates, Hierarchy, Intervals, Prefixes
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.measures import (
     AccuracyGain,
     AntiUtility,
@@ -71,8 +62,8 @@ from sfumato.measures import (
     measure,
 )
 from sfumato.measures.by_group import ByGroup, measure_by
-from sfumato.measures.scenario.expressions import Expression
-from sfumato.measures.scenario.scenario import Adversary, Scenario, User
+from sfumato.measures.scenarios.expressions import Expression
+from sfumato.measures.scenarios.scenario import Adversary, Scenario, User
 from sfumato.miners import (
     AdaBoost,
     DecisionStump,
@@ -111,17 +102,18 @@ from sfumato.models import (
     SafetyOrder,
     TCloseness,
 )
-from sfumato.project.file import Project, Publication
-from sfumato.publishing.publish import Evidence, publish
-from sfumato.publishing.verify import Verification, verify
+from sfumato.reading import datasets
 from sfumato.reading.codebook import Codebook, read_codebook
-from sfumato.reading.read import read
-from sfumato.receiving.answer import QueryAnswer, query
-from sfumato.receiving.challenge import Challenge, challenge
-from sfumato.receiving.language import Query
-from sfumato.recipe import Recipe
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.reading.read_table import read
+from sfumato.registry.display import Picture
+from sfumato.registry.methods import register
+from sfumato.registry.recipe import Recipe
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.results.recoding import Recoding, freeze
+from sfumato.results.release import Release
+from sfumato.runtime import errors
 from sfumato.sanitizers import (
     AIM,
     MST,
@@ -147,12 +139,21 @@ from sfumato.sanitizers import (
     TopCoding,
     sanitize,
 )
-from sfumato.schema import Attribute, Schema
-from sfumato.search import Evolution, Lattice, LatticeFront, Search, Suited, Sweep
-from sfumato.shown import Picture
-from sfumato.store.base import Store
-from sfumato.table import Table
-from sfumato.verifying.check import Check
+from sfumato.searches import Evolution, Lattice, LatticeFront, Search, Suited, Sweep
+from sfumato.verification.check import Check
+from sfumato.workflow.apply.apply import apply
+from sfumato.workflow.choose.comparison import Comparison, compare
+from sfumato.workflow.choose.question_answer import Answer, ask
+from sfumato.workflow.explore.inspection import Inspection, inspect
+from sfumato.workflow.explore.library import explore
+from sfumato.workflow.external import read_release
+from sfumato.workflow.project.project_file import Project, Publication
+from sfumato.workflow.publish.publish import Evidence, publish
+from sfumato.workflow.publish.verify import Verification, verify
+from sfumato.workflow.query.challenge import Challenge, challenge
+from sfumato.workflow.query.query_answer import QueryAnswer, query
+from sfumato.workflow.query.query_language import Query
+from sfumato.workflow.store.store import Store
 
 __version__: str
 _HOME: dict[str, str]

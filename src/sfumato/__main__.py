@@ -8,6 +8,6 @@ if __name__ == "__main__":
     # Python has put the current folder first; everything else comes from where it is installed
     leave_current_folder()
 
-    from sfumato.cli import main
+    from sfumato.interfaces.cli import main
 
     main()

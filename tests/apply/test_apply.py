@@ -33,13 +33,13 @@ from sfumato import (
     sanitize,
     verify,
 )
-from sfumato.applying.apply import applied
-from sfumato.applying.published import earlier_release, parent_facts
-from sfumato.applying.together import failing, together
-from sfumato.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
-from sfumato.release import failing_rows, holds, without_rows
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.folder import fingerprint
+from sfumato.results.intersection import failing, together
+from sfumato.results.release import failing_rows, holds, without_rows
+from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.folder import fingerprint
+from sfumato.workflow.apply.apply import applied
+from sfumato.workflow.apply.published_folders import earlier_release, parent_facts
 
 SCHEMA = Schema(
     (

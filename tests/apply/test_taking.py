@@ -30,15 +30,15 @@ from sfumato import (
     Sanitizer,
     Schema,
     SuppressQuasiIdentifiers,
-    datasets,
     freeze,
     read_release,
     sanitize,
 )
-from sfumato.applying.taking import NO_CLASS, take
-from sfumato.errors import SchemaError, UserError
-from sfumato.external import untrue_cells
-from sfumato.spellings import interval_ends
+from sfumato.reading import datasets
+from sfumato.results.label_parsing import interval_ends
+from sfumato.results.recode_records import NO_CLASS, take
+from sfumato.runtime.errors import SchemaError, UserError
+from sfumato.workflow.external import untrue_cells
 
 REGIONS = Hierarchy.nested({"north": ["a", "b", "c"], "south": ["d", "e"]})
 SCHEMA = Schema(

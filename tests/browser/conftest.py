@@ -22,7 +22,7 @@ pytest.importorskip("playwright.sync_api")
 from playwright import sync_api as playwright
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from sfumato.workbench.routes import PAGES
+from sfumato.interfaces.workbench.routes import PAGES
 
 ARTEFACTS = Path(__file__).parents[2] / "test-artefacts"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -35,7 +35,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 ROOMS = ("measures", "miners", "models", "sanitizers", "search", "workbench.server")
 IMPORTED = [
     *(f"sfumato.{room}" for room in ROOMS),
-    *(f"sfumato.workbench.routes.{page}" for page in PAGES),
+    *(f"sfumato.interfaces.workbench.routes.{page}" for page in PAGES),
     *("matplotlib.figure", "numba", "pyarrow.csv", "pyarrow.parquet", "uvicorn"),
 ]
 PROGRAM = """\
@@ -43,7 +43,7 @@ import os, sys
 os.dup2(said.fileno(), 2)
 os.environ.update(environment)
 sys.argv = ["sfumato", *words]
-from sfumato.cli import main
+from sfumato.interfaces.cli import main
 main()
 """
 

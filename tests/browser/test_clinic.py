@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.project.file import Project
-from sfumato.publishing.verify import verify
-from sfumato.workbench.routes.ask import STANDING
+from sfumato.interfaces.workbench.routes.ask import STANDING
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.verify import verify
 
 MESSY = Path(__file__).parents[2] / "benchmarks" / "messy.py"
 # exploring what suits a table takes a while where others use the machine too

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.csv as arrow_csv
 import pytest
 
-from sfumato.datasets import FOLDER, adult_records
-from sfumato.project.file import Project
+from sfumato.reading.datasets import FOLDER, adult_records
+from sfumato.workflow.project.project_file import Project
 
 
 @pytest.fixture(scope="module")

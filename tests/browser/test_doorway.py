@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sfumato.workbench.doorway import write_doorway
+from sfumato.interfaces.workbench.token_redirect import write_doorway
 
 
 def test_the_page_that_is_opened_leads_into_the_workbench(page: Any, serve: Any, tmp_path: Path) -> None:

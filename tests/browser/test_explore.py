@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 from .waiting import until
 

@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow.csv as arrow_csv
 import pytest
 
-from sfumato.datasets import adult_records
-from sfumato.project.file import Project
-from sfumato.publishing.verify import verify
-from sfumato.store.base import Store
+from sfumato.reading.datasets import adult_records
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.verify import verify
+from sfumato.workflow.store.store import Store
 
 from .waiting import until
 
@@ -177,8 +177,8 @@ def test_from_a_file_to_a_published_folder(
 @pytest.fixture
 def patients(tmp_path: Path) -> str:
     """A small project with one candidate that its policy refuses, and the candidate's identity."""
-    from sfumato import datasets
-    from sfumato.exploring.run import explore
+    from sfumato.reading import datasets
+    from sfumato.workflow.explore.explore_project import explore
 
     arrow_csv.write_csv(datasets.hospital()[0].to_arrow(), tmp_path / "patients.csv")
     (tmp_path / "patients.toml").write_text(

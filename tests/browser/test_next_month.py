@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.cli import run
-from sfumato.publishing.verify import verify
-from sfumato.verifying.documents import read_manifest
+from sfumato.interfaces.cli import run
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.publish.verify import verify
 
 PROJECT = """
 [data]

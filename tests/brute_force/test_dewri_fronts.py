@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.problems import ProblemName, PublisherProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.problems import ProblemName, PublisherProblem
 
 Point = tuple[float, ...]
 Class = tuple[int, float, int, float]

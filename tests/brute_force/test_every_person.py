@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.measures.scenario.nearness import nearer
-from sfumato.receiving.challenge import challenge
-from sfumato.receiving.score import risk
+from sfumato.measures.scenarios.nearness import nearer
+from sfumato.workflow.query.challenge import challenge
+from sfumato.workflow.query.score import risk
 
 VISIT = list(itertools.product([1, 2, None], [7, 8, None], [31, 42]))
 """Whose a record is, where the person lives, and how old the person is."""

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.choosing.answer import ask
-from sfumato.frontier import Candidate
 from sfumato.measures import Measurement
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.workflow.choose.question_answer import ask
 
 K: list[float | None] = [2, 5, None]
 LOSS: list[float | None] = [0.1, 0.3, math.inf]

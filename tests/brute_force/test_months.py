@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.applying.apply import Applied, applied
-from sfumato.errors import Infeasible, PolicyNotMet
+from sfumato.runtime.errors import Infeasible, PolicyNotMet
+from sfumato.workflow.apply.apply import Applied, applied
 
 TREE = {"north": ["a", "b"], "south": ["c"]}
 SCHEMA = sf.Schema(

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.receiving.answer import QueryAnswer, query
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.workflow.query.query_answer import QueryAnswer, query
 
 Value = int | str | None
 Record = tuple[Value, ...]

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.choosing.answer import Answer, ask
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.question_answer import Answer, ask
 
 BETTER = {
     "k-anonymity": "higher",

@@ -17,11 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.choosing.comparison import Comparison, compare
-from sfumato.choosing.correspondence import Pairs
-from sfumato.errors import ParameterError
-from sfumato.measures.base import worst_value
-from sfumato.release import Release, released, without_rows
+from sfumato.results.measurement import worst_value
+from sfumato.results.release import Release, released, without_rows
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.comparison import Comparison, compare
+from sfumato.workflow.choose.correspondence import Pairs
 
 Bound = tuple[sf.Table, sf.Schema]
 
@@ -181,7 +181,7 @@ class TestWorseOff:
 
 def split(table: sf.Table, schema: sf.Schema, rows: list[int], weights: list[int]) -> Release:
     """Release original rows in parts, each a class of its own by a quasi-identifier's released code."""
-    from sfumato.cells import exact_cells
+    from sfumato.results.released_column import exact_cells
 
     source = np.array(rows)
     cells = exact_cells(table["age"], source)

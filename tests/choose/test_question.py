@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.choosing.question import (
+from sfumato.measures import Measurement
+from sfumato.registry.methods import build_measure
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.question import (
     SHORT_NAMES,
     Bound,
     Goal,
@@ -21,10 +24,7 @@ from sfumato.choosing.question import (
     resolve,
     unmeasured,
 )
-from sfumato.choosing.tokens import Misread
-from sfumato.errors import ParameterError
-from sfumato.measures import Measurement
-from sfumato.registry import build_measure
+from sfumato.workflow.choose.tokens import Misread
 
 
 def taken(name: str, **parameters: object) -> Measurement:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sfumato import KAnonymity, Mondrian, Schema, Table, compare, sanitize
-from sfumato.choosing.side_by_side import side_by_side
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate
 from sfumato.measures import measure
-from sfumato.release import Release
+from sfumato.results.frontier import Candidate
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Sanitizer
+from sfumato.workflow.choose.side_by_side import side_by_side
 
 Bound = tuple[Table, Schema]
 MEASURES = ["k-anonymity", "general-loss", "privacy-loss", "suppression-loss"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sfumato.cli import run
+from sfumato.interfaces.cli import run
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.folder import fingerprint
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.folder import fingerprint
 
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.choosing.question import SHORT_NAMES
-from sfumato.cli import cli, run
+from sfumato.interfaces.cli import cli, run
+from sfumato.workflow.choose.question import SHORT_NAMES
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "SECRETVALUE"

@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import pytest
 
-from sfumato import registry
-from sfumato.cli.catalogue import catalogue, entry
-from sfumato.errors import ParameterError
+from sfumato.interfaces.cli.catalogue import catalogue, entry
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError
 
-REGISTERED = [(kind, name) for kind in get_args(registry.Kind) for name in registry.registered(kind)]
+REGISTERED = [(kind, name) for kind in get_args(methods.Kind) for name in methods.registered(kind)]
 ENTRIES = catalogue()
 
 
@@ -32,7 +32,7 @@ def test_is_plain_data() -> None:
 
 @pytest.mark.parametrize("each", ENTRIES, ids=[name for _, name in REGISTERED])
 def test_entry_says_what_it_is_in_one_sentence(each: dict[str, Any]) -> None:
-    cls = registry.look_up(each["kind"], each["name"])
+    cls = methods.look_up(each["kind"], each["name"])
     assert each["summary"]
     assert each["summary"][-1] in ".:"
     assert "\n" not in each["summary"]
@@ -42,7 +42,7 @@ def test_entry_says_what_it_is_in_one_sentence(each: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("each", ENTRIES, ids=[name for _, name in REGISTERED])
 def test_entry_lists_the_parameters_that_can_be_given(each: dict[str, Any]) -> None:
-    constructor = inspect.signature(registry.look_up(each["kind"], each["name"]))
+    constructor = inspect.signature(methods.look_up(each["kind"], each["name"]))
     assert [parameter["name"] for parameter in each["parameters"]] == [
         name.replace("_", "-") for name in constructor.parameters
     ]

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import datasets
-from sfumato.cli import cli
-from sfumato.datasets import demo
-from sfumato.project.file import Project
+from sfumato.interfaces.cli import cli
+from sfumato.reading import datasets
+from sfumato.reading.datasets import demo_project
+from sfumato.workflow.project.project_file import Project
 
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
@@ -234,7 +234,9 @@ class TestStraightLine:
     ) -> None:
         # every eighth record is enough for its classes of 5,000, and how long all take is not asked here
         every = datasets.adult_records("complete", (*datasets.QUASI_IDENTIFIERS, "occupation"))
-        monkeypatch.setattr(demo, "adult_records", lambda *_: every.take(list(range(0, len(every), 8))))
+        monkeypatch.setattr(
+            demo_project, "adult_records", lambda *_: every.take(list(range(0, len(every), 8)))
+        )
         monkeypatch.chdir(tmp_path)
         code, out, err = sfumato("demo", "--seed", 1)
         assert code == 0, err
@@ -259,7 +261,7 @@ class TestExploringInTime:
     def test_a_dry_run_counts_and_writes_nothing(
         self, sfumato: Run, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sfumato.exploring.forecast._PATIENCE", math.inf)
+        monkeypatch.setattr("sfumato.workflow.explore.dry_run._PATIENCE", math.inf)
         before = {path: path.read_bytes() for path in project.parent.iterdir()}
         code, out, _ = sfumato("explore", project, "--dry-run")
         assert code == 0
@@ -538,7 +540,7 @@ class TestBadInput:
 class TestHabits:
     def test_help_is_cheap(self) -> None:
         code = (
-            "import resource, sys; from sfumato.cli import run; run(['--help']);"
+            "import resource, sys; from sfumato.interfaces.cli import run; run(['--help']);"
             "heavy = {'numpy', 'numba', 'pyarrow', 'matplotlib', 'msgspec', 'rich'} & set(sys.modules);"
             "assert not heavy, heavy"
         )
@@ -550,7 +552,7 @@ class TestHabits:
             assert any(parameter.name == "as_json" for parameter in command.params), name
 
     def test_a_closed_pipe_is_no_error(self, project: Path) -> None:
-        call = f"{sys.executable} -c 'from sfumato.cli import main; main()' methods | head -1"
+        call = f"{sys.executable} -c 'from sfumato.interfaces.cli import main; main()' methods | head -1"
         done = subprocess.run(call, shell=True, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr
 
@@ -558,9 +560,9 @@ class TestHabits:
         self, project: Path, tmp_path: Path
     ) -> None:
         script = (
-            "import sys\nfrom sfumato.publishing import publish\n"
+            "import sys\nfrom sfumato.workflow.publish import publish\n"
             "def slow(*_):\n    print('writing', flush=True)\n    sys.stdin.read()\n"
-            "publish.write_records = slow\nfrom sfumato.cli import main\nmain()"
+            "publish.write_records = slow\nfrom sfumato.interfaces.cli import main\nmain()"
         )
         words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
         before = sorted(tmp_path.iterdir())
@@ -618,7 +620,7 @@ class TestHabits:
         def full(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("sfumato.publishing.publish._write_csv", full)
+        monkeypatch.setattr("sfumato.workflow.publish.publish._write_csv", full)
         before = sorted(place.name for place in tmp_path.iterdir())
         code, _, err = sfumato("sanitize", tmp_path / "o.csv", "as-is", "-P", project)
         assert (code, "No space left" in err) == (1, True)

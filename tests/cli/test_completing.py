@@ -12,10 +12,10 @@ import pytest
 from click.shell_completion import BashComplete
 
 import sfumato
-from sfumato import registry
-from sfumato.cli import cli, run
-from sfumato.project.file import Project
-from sfumato.store.base import Store
+from sfumato.interfaces.cli import cli, run
+from sfumato.registry import methods
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.store import Store
 
 PROJECT = """
 [data]
@@ -73,7 +73,7 @@ def test_where_there_is_no_project_nothing_is_offered_and_nothing_breaks(
 
 def test_methods_and_measures_are_offered() -> None:
     assert offered("methods", "mondr") == ["mondrian"]
-    assert offered("sanitize", "out.csv", "") == list(registry.registered("sanitizer"))
+    assert offered("sanitize", "out.csv", "") == list(methods.registered("sanitizer"))
     assert {"privacy-loss", "k-anonymity"} <= {*offered("frontier", "--axis", "")}
     assert offered("explore", "--without", "privacy-l") == ["privacy-loss"]
     assert "mondrian" not in offered("measure", "--measure", "")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import ProjectError
-from sfumato.project.file import Project
+from sfumato.runtime.errors import ProjectError
+from sfumato.workflow.project.project_file import Project
 
 Run = Callable[..., tuple[int, str, str]]
 Person = tuple[int, str, str]

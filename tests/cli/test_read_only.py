@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.errors import StoreError
-from sfumato.frontier import Candidate
-from sfumato.recipe import Recipe
-from sfumato.store.base import Store
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.store.store import Store
 
 Run = Callable[..., tuple[int, str, str]]
 NOBODY = 65534

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sfumato import files
+from sfumato.runtime import files
 
 Run = Callable[..., tuple[int, str, str]]
 

@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from sfumato.cli import cli
-from sfumato.cli.shapes import SHAPES, form, schema
+from sfumato.interfaces.cli import cli
+from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
 
 Run = Callable[..., tuple[int, str, str]]
 Printed = Callable[[str, str], dict[str, Any]]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import run
-from sfumato.project.file import Project
+from sfumato.interfaces.cli import run
+from sfumato.workflow.project.project_file import Project
 
 PEOPLE = "age,sex,diagnosis\n31,f,E11.9\n42,m,I10\n57,f,E11.9\n"
 

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import run, terminal
-from sfumato.cli.terminal import name_of, print_frontier, progress_shown, words_shown
-from sfumato.datasets import hospital
-from sfumato.exploring.run import Progress
-from sfumato.frontier import Candidate, Frontier
+from sfumato.interfaces.cli import run, terminal
+from sfumato.interfaces.cli.terminal import name_of, print_frontier, progress_shown, words_shown
 from sfumato.measures import Measurement
 from sfumato.miners.cross_validation import forget
-from sfumato.progress import tell
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.reading.datasets import hospital
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.progress import tell
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.project.project_file import Project
 
 PROJECT = """
 [data]

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.cli import run
-from sfumato.decision import Decision
-from sfumato.errors import MOST_OF_GIVEN, DataError, ParameterError, StoreError
-from sfumato.store.base import Store
+from sfumato.interfaces.cli import run
+from sfumato.results.decision import Decision
+from sfumato.runtime.errors import MOST_OF_GIVEN, DataError, ParameterError, StoreError
+from sfumato.workflow.store.store import Store
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -141,7 +141,7 @@ class TestAFolderThatIsGone:
             gone.rmdir()
             os.getcwd()
 
-        monkeypatch.setattr("sfumato.cli.choosing.found_project", remove)
+        monkeypatch.setattr("sfumato.interfaces.cli.explore_frontier_show.found_project", remove)
         code, _, err = sfumato("explore", str(folder / "people.toml"))
         assert (code, one_line(err)) == (1, self.GONE)
 
@@ -151,7 +151,7 @@ class TestAFolderThatIsGone:
         def missing(_: Path) -> None:
             raise FileNotFoundError
 
-        monkeypatch.setattr("sfumato.cli.choosing.found_project", missing)
+        monkeypatch.setattr("sfumato.interfaces.cli.explore_frontier_show.found_project", missing)
         with pytest.raises(FileNotFoundError):
             run(["explore", "people.toml"])
 

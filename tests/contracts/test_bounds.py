@@ -13,20 +13,11 @@ from typing import Annotated, Any, get_args, get_origin
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    datasets,
-    registry,
-    sanitize,
-)
-from sfumato.errors import ParameterError, SfumatoError
-from sfumato.facts import (
+from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, sanitize
+from sfumato.models.bounds import lost_share
+from sfumato.reading import datasets
+from sfumato.registry import methods as registry
+from sfumato.registry.declarations import (
     Above,
     AtLeast,
     AtMost,
@@ -37,9 +28,9 @@ from sfumato.facts import (
     bounds_in,
     check_bound,
 )
-from sfumato.measures.base import measure
-from sfumato.models.bounds import lost_share
-from sfumato.sanitizers.bucketization import Anatomy
+from sfumato.results.measurement import measure
+from sfumato.runtime.errors import ParameterError, SfumatoError
+from sfumato.sanitizers.bucketize.bucketization import Anatomy
 
 Bound = tuple[Table, Schema]
 

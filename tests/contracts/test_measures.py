@@ -29,17 +29,17 @@ from sfumato import (
     Table,
     User,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.errors import Infeasible
-from sfumato.publishing.layout import Layout, read_back, tables_of
+from sfumato.registry import methods
+from sfumato.runtime.errors import Infeasible
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 Taken = tuple[str, list[tuple[Release, list[Measurement]]]]
 
-MEASURES = registry.registered("measure")
-NAMES = [*MEASURES, *registry.registered("model")]
+MEASURES = methods.registered("measure")
+NAMES = [*MEASURES, *methods.registered("model")]
 # A forest in ten folds for every release of every example would show nothing more than these few miners do;
 # the measures as they are by default are asked once, where they declare their facts.
 FEW = ("naive-bayes", "decision-tree", "linear-regression", "regression-tree")
@@ -72,7 +72,7 @@ def _some_class_reaches(table: Table, schema: Schema, levels: dict[str, int], k:
 def cheap(name: str) -> Any:
     """Return the measure, with few miners if it has a scenario."""
     cls = MEASURES.get(name)
-    return cls(scenario=SCENARIO) if cls and "scenario" in registry.parameters_of(cls) else name
+    return cls(scenario=SCENARIO) if cls and "scenario" in methods.parameters_of(cls) else name
 
 
 @pytest.fixture(scope="module")
@@ -160,7 +160,7 @@ def test_a_release_that_does_not_know_its_rows_can_be_measured_or_the_reason_is_
                 check_measurement(taken, name, forgetful)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if registry.build_measure(name).needs == "release"])
+@pytest.mark.parametrize("name", [name for name in NAMES if methods.build_measure(name).needs == "release"])
 def test_what_needs_only_the_release_is_the_same_from_the_published_tables(
     name: str, made: list[Release], example: Bound
 ) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Mondrian, Schema, Table, registry, sanitize
-from sfumato.errors import DataError
+from sfumato import KAnonymity, Mondrian, Schema, Table, sanitize
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
+from sfumato.registry import methods
+from sfumato.runtime.errors import DataError
 
 Bound = tuple[Table, Schema]
 
-MINERS = registry.registered("miner")
+MINERS = methods.registered("miner")
 
 
 @pytest.mark.parametrize("name", MINERS)

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from sfumato import PrivacyModel, registry
-from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.errors import UserError
+from sfumato import PrivacyModel
+from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.measures import LevelReached
+from sfumato.registry import methods
+from sfumato.runtime.errors import UserError
 
-MODELS = registry.registered("model")
+MODELS = methods.registered("model")
 
 
 def variants() -> Iterator[PrivacyModel]:
@@ -163,14 +164,14 @@ def test_a_model_declares_its_facts(model: PrivacyModel) -> None:
     assert model.limit == getattr(model, model.parameter)
     assert model in model.parts
     assert model.written == (model,)
-    assert LevelReached(model).name == registry.name_of(type(model))
+    assert LevelReached(model).name == methods.name_of(type(model))
 
 
 @EVERY_MODEL
 def test_a_model_survives_json(model: PrivacyModel) -> None:
-    name, parameters = registry.describe(model)
+    name, parameters = methods.describe(model)
     read = json.loads(json.dumps({name: parameters}))
-    assert registry.build_model(read) == model
+    assert methods.build_model(read) == model
 
 
 @EVERY_MODEL
@@ -186,4 +187,4 @@ def test_a_model_of_sensitive_values_refuses_a_table_without_any(model: PrivacyM
 @pytest.mark.parametrize("wrong", [float("nan"), -1])
 def test_a_limit_that_makes_no_sense_is_refused(name: str, wrong: float) -> None:
     with pytest.raises(UserError, match=MODELS[name].parameter):
-        registry.build("model", name, {MODELS[name].parameter: wrong})
+        methods.build("model", name, {MODELS[name].parameter: wrong})

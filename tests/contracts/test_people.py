@@ -30,15 +30,15 @@ from sfumato import (
     Table,
     TCloseness,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.classes import count_classes
-from sfumato.errors import Infeasible, UserError
-from sfumato.release import holds
-from sfumato.table import People
+from sfumato.data.equivalence_classes import count_classes
+from sfumato.data.table import People
+from sfumato.registry import methods
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, UserError
 
-SANITIZERS = registry.registered("sanitizer")
+SANITIZERS = methods.registered("sanitizer")
 NEEDS_DATES = {"date-shift"}
 
 DIAGNOSES = ("flu", "cold", "asthma", "hiv")
@@ -182,7 +182,7 @@ def variants(name: str, bound: tuple[Table, Schema]) -> Iterator[Any]:
             TCloseness(0.1, "js"),
         )
         both = (KAnonymity(3) & ProbabilisticDiversity(1.5), KAnonymity(2) & DistinctDiversity(2))
-        others = [cls() for cls in registry.registered("model").values()]
+        others = [cls() for cls in methods.registered("model").values()]
         yield from (replace(how, model=model) for how in several for model in (*models, *both, *others))
 
 

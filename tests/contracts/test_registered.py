@@ -12,12 +12,12 @@ from typing import Any, get_args
 import pytest
 
 import sfumato
-from sfumato import registry
-from sfumato.errors import ParameterError
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError
 
 ROOT = Path(__file__).parents[2]
-KINDS = get_args(registry.Kind)
-REGISTERED = [(kind, name) for kind in KINDS for name in registry.registered(kind)]
+KINDS = get_args(methods.Kind)
+REGISTERED = [(kind, name) for kind in KINDS for name in methods.registered(kind)]
 EVERYTHING = pytest.mark.parametrize(("kind", "name"), REGISTERED)
 METHODS = pytest.mark.parametrize(("kind", "name"), [pair for pair in REGISTERED if pair[0] != "search"])
 
@@ -29,14 +29,14 @@ def sections(cls: type[Any]) -> set[str]:
 
 @pytest.mark.parametrize("kind", ["sanitizer", "model", "measure", "miner"])
 def test_there_is_something_of_every_kind(kind: Any) -> None:
-    assert registry.registered(kind)
+    assert methods.registered(kind)
 
 
 @METHODS
 def test_it_is_a_frozen_dataclass_that_can_be_made_without_parameters(kind: Any, name: str) -> None:
-    cls = registry.look_up(kind, name)
+    cls = methods.look_up(kind, name)
     assert dataclasses.is_dataclass(cls)
-    assert registry.build(kind, name) == cls()
+    assert methods.build(kind, name) == cls()
     for field in dataclasses.fields(cls):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(cls(), field.name, None)
@@ -44,7 +44,7 @@ def test_it_is_a_frozen_dataclass_that_can_be_made_without_parameters(kind: Any,
 
 @EVERYTHING
 def test_its_docstring_says_what_it_is_and_shows_an_example(kind: Any, name: str) -> None:
-    cls = registry.look_up(kind, name)
+    cls = methods.look_up(kind, name)
     summary = (inspect.getdoc(cls) or "").partition("\n")[0]
     assert summary.endswith(".")
     assert "Examples" in sections(cls)
@@ -53,7 +53,7 @@ def test_its_docstring_says_what_it_is_and_shows_an_example(kind: Any, name: str
 
 @EVERYTHING
 def test_its_docstring_explains_every_parameter(kind: Any, name: str) -> None:
-    cls = registry.look_up(kind, name)
+    cls = methods.look_up(kind, name)
     parameters = [field.name for field in dataclasses.fields(cls)]
     if parameters:
         assert "Parameters" in sections(cls)
@@ -67,22 +67,22 @@ def test_its_docstring_explains_every_parameter(kind: Any, name: str) -> None:
 
 @METHODS
 def test_its_parameters_are_plain_and_survive_json(kind: Any, name: str) -> None:
-    instance = registry.build(kind, name)
-    written = json.loads(json.dumps(registry.describe(instance)))
+    instance = methods.build(kind, name)
+    written = json.loads(json.dumps(methods.describe(instance)))
     assert written[0] == name
-    assert registry.build(kind, *written) == instance
+    assert methods.build(kind, *written) == instance
 
 
 @EVERYTHING
 def test_an_unknown_parameter_is_refused(kind: Any, name: str) -> None:
     with pytest.raises(ParameterError, match="no parameter 'colour'"):
-        registry.build(kind, name, {"colour": "red"})
+        methods.build(kind, name, {"colour": "red"})
 
 
 @EVERYTHING
 def test_a_misspelt_name_brings_a_suggestion(kind: Any, name: str) -> None:
     with pytest.raises(ParameterError, match=re.escape(repr(name))):
-        registry.look_up(kind, name + "z")
+        methods.look_up(kind, name + "z")
 
 
 @EVERYTHING
@@ -95,7 +95,7 @@ def test_the_documentation_has_a_page_for_it(kind: Any, name: str) -> None:
 
 @METHODS
 def test_it_is_a_public_name(kind: Any, name: str) -> None:
-    cls = registry.look_up(kind, name)
+    cls = methods.look_up(kind, name)
     if cls.__module__.startswith("sfumato."):
         assert getattr(sfumato, cls.__name__) is cls
         assert cls.__name__ in sfumato.__all__
@@ -103,18 +103,18 @@ def test_it_is_a_public_name(kind: Any, name: str) -> None:
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in REGISTERED if pair[0] in ("model", "measure")])
 def test_it_has_words_of_its_own(kind: Any, name: str) -> None:
-    words = vars(registry.look_up(kind, name))["words"]
+    words = vars(methods.look_up(kind, name))["words"]
     assert words.title
     assert words.meaning.endswith(".")
     assert all(detail.title for detail in words.details.values())
 
 
-@pytest.mark.parametrize("name", registry.registered("sanitizer"))
+@pytest.mark.parametrize("name", methods.registered("sanitizer"))
 def test_a_sanitizer_says_what_it_does(name: str) -> None:
-    assert vars(registry.look_up("sanitizer", name))["does"].endswith(".")
+    assert vars(methods.look_up("sanitizer", name))["does"].endswith(".")
 
 
 @EVERYTHING
 def test_what_its_parameters_name_can_be_offered(kind: Any, name: str) -> None:
-    named = registry.named_in(registry.look_up(kind, name))
+    named = methods.named_in(methods.look_up(kind, name))
     assert set(named.values()) <= {"file", "attribute", "measure", "sanitizer", "miner"}

@@ -24,18 +24,18 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    registry,
     sanitize,
 )
-from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.errors import Infeasible, UserError
-from sfumato.release import holds
-from sfumato.table import text
+from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
+from sfumato.data.table import text
+from sfumato.registry import methods
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, UserError
 
 Bound = tuple[Table, Schema]
 Records = list[dict[str, Any]]
 
-SANITIZERS = registry.registered("sanitizer")
+SANITIZERS = methods.registered("sanitizer")
 NEEDS_DATES = {"date-shift"}
 """What has nothing to do in a table without dates, and says so."""
 
@@ -48,7 +48,7 @@ def models(n_records: int) -> Iterator[PrivacyModel]:
     yield TCloseness(0.3)
     yield TCloseness(0.1, "js")
     yield KAnonymity(2) & ProbabilisticDiversity(1.5) & TCloseness(0.5)
-    yield from (cls() for cls in registry.registered("model").values())
+    yield from (cls() for cls in methods.registered("model").values())
 
 
 def variants(name: str, bound: Bound) -> list[Any]:

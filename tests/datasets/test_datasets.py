@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import Intervals, Schema, Table, datasets
-from sfumato.errors import ParameterError, UserError
-from sfumato.hierarchy import Hierarchy
+from sfumato import Intervals, Schema, Table
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.reading import datasets
+from sfumato.runtime.errors import ParameterError, UserError
 
 N_RECORDS = {"all": 48_842, "complete": 45_222, "train": 30_162}
 

@@ -10,21 +10,21 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets
-from sfumato.applying.learned import enforced
-from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import take
-from sfumato.engines import duckdb
-from sfumato.engines.base import engine_named
-from sfumato.errors import PolicyNotMet, ProjectError, UserError
+from sfumato.data.schema import Schema
 from sfumato.models.anonymity import KAnonymity
-from sfumato.project.file import Project
+from sfumato.reading import datasets
 from sfumato.reading.sources import source_at
-from sfumato.release import Release
+from sfumato.results.learned_recoding import enforced
+from sfumato.results.recode_records import take
+from sfumato.results.recoding import Recoding, freeze
+from sfumato.results.release import Release
+from sfumato.runtime.errors import PolicyNotMet, ProjectError, UserError
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.sanitizers.mondrian import Mondrian
-from sfumato.schema import Schema
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.sanitizers.generalize.mondrian import Mondrian
+from sfumato.workflow.engines import duckdb
+from sfumato.workflow.engines.base import engine_named
+from sfumato.workflow.project.project_file import Project
 
 NAMES = ("age", "sex", "race", "education")
 LEVELS = {"age": 2, "sex": 0, "race": 1, "education": 1}
@@ -132,11 +132,11 @@ PROJECT = """
 
 
 def test_a_project_learns_on_a_sample_and_publishes_all(folder: Path, tmp_path: Path) -> None:
-    from sfumato.exploring.run import explore
-    from sfumato.exploring.stored import frontier_of
-    from sfumato.publishing.publish import Evidence, publish_candidate
-    from sfumato.publishing.verify import verify
-    from sfumato.store.base import Store
+    from sfumato.workflow.explore.explore_project import explore
+    from sfumato.workflow.explore.stored_results import frontier_of
+    from sfumato.workflow.publish.publish import Evidence, publish_candidate
+    from sfumato.workflow.publish.verify import verify
+    from sfumato.workflow.store.store import Store
 
     project = Project.parse(PROJECT.replace("FOLDER", str(folder)), tmp_path / "adult.toml")
     with Store(project.store_path) as store:

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.engines import room
-from sfumato.engines.base import engine_named
-from sfumato.errors import DataError, SfumatoError
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.reading.sources import source_at
+from sfumato.runtime.errors import DataError, SfumatoError
 from sfumato.runtime.machine import SHARE
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
+from sfumato.workflow.engines import capacity
+from sfumato.workflow.engines.base import engine_named
 
 SECRET = "SECRETVALUE"
 TEXTS = [
@@ -59,8 +59,8 @@ def both(path: Path, schema: Schema | None = None, **written: str) -> tuple[Tabl
 
 def use_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the engine duckdb group numbers of values, however few rows and however many threads there are."""
-    monkeypatch.setattr("sfumato.engines.duckdb._FEW_ROWS", 0)
-    monkeypatch.setattr("sfumato.engines.duckdb._FEW_THREADS", 1 << 20)
+    monkeypatch.setattr("sfumato.workflow.engines.duckdb._FEW_ROWS", 0)
+    monkeypatch.setattr("sfumato.workflow.engines.duckdb._FEW_THREADS", 1 << 20)
 
 
 def written_csv(path: Path, rows: list[list[str]], quote: str = '"', encoding: str = "utf-8") -> Path:
@@ -169,15 +169,17 @@ def test_rows_that_are_grouped_by_numbers_of_values_are_the_same_table(
     with pytest.MonkeyPatch.context() as monkeypatch:
         use_numbers(monkeypatch)
         # only numbers are left to answer, so that nothing else can
-        monkeypatch.setattr("sfumato.engines.duckdb._rows", lambda *_: pytest.fail("values were grouped"))
+        monkeypatch.setattr(
+            "sfumato.workflow.engines.duckdb._rows", lambda *_: pytest.fail("values were grouped")
+        )
         if not any(parts):
             with pytest.raises(DataError, match="no records"):
                 reduced(tmp_path, "duckdb")
             return
         by_duckdb = reduced(tmp_path, "duckdb")
-        monkeypatch.setattr("sfumato.engines.memory._OF_ONE_ROW", 0)
+        monkeypatch.setattr("sfumato.workflow.engines.memory._OF_ONE_ROW", 0)
         batch_by_batch = reduced(tmp_path, "memory")
-        monkeypatch.setattr("sfumato.engines.memory._numbered", lambda *_: None)
+        monkeypatch.setattr("sfumato.workflow.engines.memory._numbered", lambda *_: None)
         column_by_column = reduced(tmp_path, "memory")
     assert same(by_duckdb, column_by_column)
     assert same(batch_by_batch, column_by_column)
@@ -201,14 +203,14 @@ def test_memory_puts_rows_together_batch_by_batch_where_many_are_alike(
 def test_values_are_grouped_where_there_are_too_many_to_number_or_too_few_rows(
     tmp_path: Path, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.engines import duckdb
+    from sfumato.workflow.engines import duckdb
 
     use_numbers(monkeypatch)
     if limit == "_FEW_ROWS":
         monkeypatch.undo()
         monkeypatch.setattr(duckdb, "_FEW_THREADS", 1 << 20)
     else:
-        monkeypatch.setattr(f"sfumato.engines.numbered.{limit}", 3)
+        monkeypatch.setattr(f"sfumato.workflow.engines.parquet_codes.{limit}", 3)
     # the second file has a value too many where the first has not
     texts = {"_FEW_VALUES": ["a", "b", "c", "d"], "_MOST_VALUES": ["a", "b"], "_FEW_ROWS": ["a", "b"]}[limit]
     for place, values in enumerate((texts, ["e", "f", "g"])):
@@ -227,8 +229,10 @@ def test_values_are_grouped_where_there_are_too_many_to_number_or_too_few_rows(
 def test_with_many_threads_values_are_grouped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pq.write_table(pa.table({"v": ["a", "b", "a"]}), tmp_path / "a.parquet")
     use_numbers(monkeypatch)
-    monkeypatch.setattr("sfumato.engines.duckdb._FEW_THREADS", 0)
-    monkeypatch.setattr("sfumato.engines.duckdb._numbered", lambda *_: pytest.fail("numbers were grouped"))
+    monkeypatch.setattr("sfumato.workflow.engines.duckdb._FEW_THREADS", 0)
+    monkeypatch.setattr(
+        "sfumato.workflow.engines.duckdb._numbered", lambda *_: pytest.fail("numbers were grouped")
+    )
     assert same(*both(tmp_path / "a.parquet"))
 
 
@@ -419,10 +423,10 @@ def visits(tmp_path: Path) -> Callable[[str], Path]:
 def test_too_many_distinct_rows_are_told_with_the_level_that_would_fit(
     visits: Callable[[str], Path], name: str, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.engines import duckdb
-    from sfumato.hierarchy import Intervals
+    from sfumato.data.hierarchy import Intervals
+    from sfumato.workflow.engines import duckdb
 
-    asked = duckdb if engine == "duckdb" else room
+    asked = duckdb if engine == "duckdb" else capacity
     path = visits(name)
     schema = Schema(
         (
@@ -445,7 +449,7 @@ def test_too_many_distinct_rows_are_told_with_the_level_that_would_fit(
 def test_too_many_distinct_rows_of_which_nothing_is_known_are_told_without_advice(
     visits: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "rows_that_fit", lambda n_columns: 300)
+    monkeypatch.setattr(capacity, "rows_that_fit", lambda n_columns: 300)
     with pytest.raises(DataError, match=r"has about 2,000 distinct rows and .* for 300: write the column"):
         reduced(visits("visits.csv"), "memory")
 
@@ -457,11 +461,13 @@ def test_what_cannot_be_read_at_once_is_refused_before_a_record_is_read(
     path = visits(name)
     # 20,000 records of two columns take 48 bytes each; the text has more than 80,000 letters
     needed = 20_000 * (2 * 4 + 40) if name.endswith("parquet") else path.stat().st_size
-    monkeypatch.setattr(room, "rows_that_fit", lambda n_columns: 20_000)
-    monkeypatch.setattr(room, "memory", lambda: int(needed / SHARE) + 2)
+    monkeypatch.setattr(capacity, "rows_that_fit", lambda n_columns: 20_000)
+    monkeypatch.setattr(capacity, "memory", lambda: int(needed / SHARE) + 2)
     assert reduced(path, "memory").n_records == 20_000
-    monkeypatch.setattr(room, "memory", lambda: int(needed / SHARE) - 2)
-    monkeypatch.setattr("sfumato.engines.memory._counted", lambda *_: pytest.fail("a record was read"))
+    monkeypatch.setattr(capacity, "memory", lambda: int(needed / SHARE) - 2)
+    monkeypatch.setattr(
+        "sfumato.workflow.engines.memory._counted", lambda *_: pytest.fail("a record was read")
+    )
     with pytest.raises(DataError, match=rf'^{name} takes about .* GB .* set engine = "duckdb" in \[data\]'):
         reduced(path, "memory")
 
@@ -483,16 +489,16 @@ def test_many_records_are_read_column_by_column_to_the_same_table(
         }
     )
     at_once = [reduced(folder, "memory", described) for described in (None, schema)]
-    monkeypatch.setattr("sfumato.engines.memory._MANY", 5)
+    monkeypatch.setattr("sfumato.workflow.engines.memory._MANY", 5)
     for expected, described in zip(at_once, (None, schema), strict=True):
         assert same(reduced(folder, "memory", described), expected)
     assert (at_once[0].names, at_once[1].names) == (("age", "town", "id"), ("age", "town"))
 
 
 def test_the_rows_that_fit_grow_with_memory_and_shrink_with_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "memory", lambda: 8 << 30)
-    assert room.rows_that_fit(7) == int(0.8 * (8 << 30)) // 400
-    assert room.rows_that_fit(15) * 2 in (room.rows_that_fit(7), room.rows_that_fit(7) - 1)
+    monkeypatch.setattr(capacity, "memory", lambda: 8 << 30)
+    assert capacity.rows_that_fit(7) == int(0.8 * (8 << 30)) // 400
+    assert capacity.rows_that_fit(15) * 2 in (capacity.rows_that_fit(7), capacity.rows_that_fit(7) - 1)
 
 
 def test_nothing_is_left_in_the_folder_of_temporary_files(
@@ -510,7 +516,7 @@ def test_nothing_is_left_in_the_folder_of_temporary_files(
 def test_temporary_space_that_is_used_up_is_told_with_the_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.engines import duckdb
+    from sfumato.workflow.engines import duckdb
 
     path = tmp_path / "people.csv"
     path.write_text("who\n" + "\n".join(f"{SECRET} {number}" for number in range(600_000)) + "\n")

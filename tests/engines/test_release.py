@@ -7,19 +7,20 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets, registry
-from sfumato.engines.base import engine_named
-from sfumato.errors import ParameterError, ProjectError
-from sfumato.project.file import Project
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.reading import datasets
 from sfumato.reading.sources import source_at
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.workflow.engines.base import engine_named
+from sfumato.workflow.project.project_file import Project
 
 Bound = tuple[Table, Schema]
 ENGINES = ("memory", "duckdb")
 """Those that are always installed for the tests; tests/spark has the other one."""
-SANITIZERS = registry.registered("sanitizer")
+SANITIZERS = methods.registered("sanitizer")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +46,7 @@ def read(folder: Path) -> dict[str, Bound]:
     "name", [name for name, how in SANITIZERS.items() if vars(how).get("repeatable", True)]
 )
 def test_a_release_has_the_same_cells(read: dict[str, Bound], engine: str, name: str) -> None:
-    leave = {"suppression": 1.0} if "suppression" in registry.parameters_of(SANITIZERS[name]) else {}
+    leave = {"suppression": 1.0} if "suppression" in methods.parameters_of(SANITIZERS[name]) else {}
     one, other = (sanitize(*read[each], SANITIZERS[name](**leave), seed=7) for each in ("memory", engine))
     assert one.weights.tolist() == other.weights.tolist()
     for attribute, cells in one.cells.items():

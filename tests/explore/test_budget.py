@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Evolution, Recipe, Sweep, datasets
-from sfumato.exploring import run as run_module
-from sfumato.exploring import workers as workers_module
-from sfumato.exploring.growth import growth_of
-from sfumato.exploring.library import explore
-from sfumato.exploring.run import Progress
-from sfumato.frontier import Frontier, one_for_each_recipe
-from sfumato.progress import tell
-from sfumato.store.base import Store
+from sfumato import Evolution, Recipe, Sweep
+from sfumato.reading import datasets
+from sfumato.results.frontier import Frontier, one_for_each_recipe
+from sfumato.runtime.progress import tell
+from sfumato.workflow.explore import candidate_workers as workers_module
+from sfumato.workflow.explore import explore_project as run_module
+from sfumato.workflow.explore.convergence import growth_of
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.explore.library import explore
+from sfumato.workflow.store.store import Store
 
 TABLE, SCHEMA = datasets.adult("train", quasi_identifiers=("age", "sex"))
 MEASURES = ["privacy-loss", "general-loss"]

@@ -10,30 +10,20 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    KAnonymity,
-    Mondrian,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    datasets,
-    registry,
-    sanitize,
-)
-from sfumato.errors import StoreError
-from sfumato.exploring import equal
-from sfumato.exploring import workers as workers_module
-from sfumato.exploring.equal import fingerprint_of
-from sfumato.exploring.library import explore
-from sfumato.exploring.run import Progress
-from sfumato.exploring.stored import remade
-from sfumato.frontier import Frontier, one_for_each_recipe
-from sfumato.measures.base import measure
-from sfumato.release import without_rows
-from sfumato.store.base import Store
+from sfumato import Anatomy, AsIs, KAnonymity, Mondrian, Recipe, Release, Schema, Table, sanitize
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.frontier import Frontier, one_for_each_recipe
+from sfumato.results.measurement import measure
+from sfumato.results.release import without_rows
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.explore import candidate_workers as workers_module
+from sfumato.workflow.explore import release_fingerprint
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.explore.library import explore
+from sfumato.workflow.explore.release_fingerprint import fingerprint_of
+from sfumato.workflow.explore.stored_results import remade
+from sfumato.workflow.store.store import Store
 
 TABLE, SCHEMA = datasets.hospital()
 BOUND, BOUND_SCHEMA = SCHEMA.bind(TABLE)
@@ -82,7 +72,7 @@ class TestFingerprint:
     ) -> None:
         release = sanitize(BOUND, BOUND_SCHEMA, Mondrian(KAnonymity(3)))
         expected = fingerprint_of(release)
-        monkeypatch.setattr(equal, "_AT_ONCE", at_once)
+        monkeypatch.setattr(release_fingerprint, "_AT_ONCE", at_once)
         assert fingerprint_of(release) == expected
         assert fingerprint_of(reordered(release, np.arange(release.n_rows)[::-1])) == expected
 
@@ -197,10 +187,10 @@ class Shifting:
 
 @pytest.fixture
 def shifting() -> Iterator[None]:
-    registry.registered("sanitizer")
-    registry.register(Shifting)
+    methods.registered("sanitizer")
+    methods.register(Shifting)
     yield
-    registry._registered["sanitizer"].pop("shifting")
+    methods._registered["sanitizer"].pop("shifting")
 
 
 @pytest.mark.usefixtures("shifting")

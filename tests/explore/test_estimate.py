@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.datasets import hospital
-from sfumato.exploring import workers
-from sfumato.exploring.estimate import Costs
-from sfumato.exploring.workers import Task
-from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.reading.datasets import hospital
+from sfumato.registry.recipe import Recipe
+from sfumato.results.release import Release
 from sfumato.sanitizers import CellSuppression, LocalRecoding
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.store.base import IN_MEMORY, Store
-from sfumato.store.costs import MAKING, Cost
-from sfumato.table import Table
+from sfumato.workflow.explore import candidate_workers
+from sfumato.workflow.explore.candidate_workers import Task
+from sfumato.workflow.explore.time_estimate import Costs
+from sfumato.workflow.store.costs import MAKING, Cost
+from sfumato.workflow.store.store import IN_MEMORY, Store
 
 
 def task(sanitizer: str, *asked: str) -> Task:
@@ -32,11 +32,11 @@ def test_what_is_loaded_is_not_taken_for_the_cost_of_a_small_table(monkeypatch: 
         made.append(table.n_rows)
         return sanitize(table, schema, recipe)
 
-    monkeypatch.setattr(workers, "perf_counter", lambda: clock)
-    monkeypatch.setattr(workers, "_loaded", set())
-    monkeypatch.setattr(workers, "sanitize", slow_at_first)
+    monkeypatch.setattr(candidate_workers, "perf_counter", lambda: clock)
+    monkeypatch.setattr(candidate_workers, "_loaded", set())
+    monkeypatch.setattr(candidate_workers, "sanitize", slow_at_first)
     table, schema = hospital()
-    found = workers.make(Task("a", Recipe("as-is").normalized(), ()), *schema.bind(table))
+    found = candidate_workers.make(Task("a", Recipe("as-is").normalized(), ()), *schema.bind(table))
     assert made == [table.n_rows // 2, table.n_rows]
     assert found.seconds[MAKING] == 1.0
 

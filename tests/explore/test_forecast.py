@@ -9,15 +9,15 @@ import pyarrow as pa
 import pytest
 
 from sfumato import Attribute, Recipe, Schema, Table
-from sfumato.datasets.demo import write_demo
-from sfumato.exploring import forecast as forecast_module
-from sfumato.exploring.forecast import Forecast, forecast
-from sfumato.exploring.run import explore
-from sfumato.exploring.workers import Finished, Task
-from sfumato.frontier import Candidate
-from sfumato.project.file import Project
-from sfumato.store.base import IN_MEMORY, Store
-from sfumato.store.costs import MAKING
+from sfumato.reading.datasets.demo_project import write_demo
+from sfumato.results.frontier import Candidate
+from sfumato.workflow.explore import dry_run as forecast_module
+from sfumato.workflow.explore.candidate_workers import Finished, Task
+from sfumato.workflow.explore.dry_run import Forecast, forecast
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.costs import MAKING
+from sfumato.workflow.store.store import IN_MEMORY, Store
 
 TRIES = """
 [[try]]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato import datasets
-from sfumato.exploring.inspection import inspect
+from sfumato.reading import datasets
+from sfumato.workflow.explore.inspection import inspect
 
 HOSPITAL = datasets.FOLDER / "hospital.csv"
 

@@ -21,17 +21,17 @@ from sfumato import (
     Schema,
     Sweep,
     TCloseness,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError, StoreError
-from sfumato.exploring.library import explore
-from sfumato.exploring.run import Progress
-from sfumato.facts import Axis, Better
-from sfumato.frontier import Frontier, one_for_each_recipe
-from sfumato.measures.base import LevelReached, Measure, Measurement
-from sfumato.store.base import Store
+from sfumato.reading import datasets
+from sfumato.registry.declarations import Axis, Better
+from sfumato.results.frontier import Frontier, one_for_each_recipe
+from sfumato.results.measurement import LevelReached, Measure, Measurement
+from sfumato.runtime.errors import ParameterError, StoreError
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.explore.library import explore
+from sfumato.workflow.store.store import Store
 
 MEASURES = ["k-anonymity", "general-loss"]
 TABLE, SCHEMA = datasets.hospital()

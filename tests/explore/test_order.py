@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from sfumato.exploring.estimate import Costs
-from sfumato.exploring.order import in_order, spread
-from sfumato.exploring.workers import Task
-from sfumato.recipe import Recipe
-from sfumato.store.costs import MAKING, Cost
+from sfumato.registry.recipe import Recipe
+from sfumato.workflow.explore.candidate_workers import Task
+from sfumato.workflow.explore.schedule import in_order, spread
+from sfumato.workflow.explore.time_estimate import Costs
+from sfumato.workflow.store.costs import MAKING, Cost
 
 
 def tasks(sanitizer: str, *ks: int) -> list[Task]:

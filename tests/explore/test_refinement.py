@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from sfumato import Sweep, datasets
-from sfumato.exploring.library import explore
-from sfumato.exploring.refinement import between_neighbours, gaps, middle
-from sfumato.frontier import Alias, Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
+from sfumato import Sweep
+from sfumato.reading import datasets
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Alias, Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.explore.gap_filling import between_neighbours, gaps, middle
+from sfumato.workflow.explore.library import explore
 
 AXES = ("privacy-loss", "general-loss")
 

@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.datasets.demo import write_demo
-from sfumato.errors import DataError, ParameterError, ProjectError, StoreError
-from sfumato.exploring import workers as explore_module
-from sfumato.exploring.run import Progress, explore
-from sfumato.faults import MethodFails
-from sfumato.frontier import Candidate, one_for_each_recipe
 from sfumato.miners.cross_validation import forget
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.search import Evolution
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.reading.datasets.demo_project import write_demo
+from sfumato.registry.plugin_errors import MethodFails
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, one_for_each_recipe
+from sfumato.runtime.errors import DataError, ParameterError, ProjectError, StoreError
+from sfumato.searches import Evolution
+from sfumato.workflow.explore import candidate_workers as explore_module
+from sfumato.workflow.explore.explore_project import Progress, explore
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 ATTRIBUTES = """
 [data]
@@ -595,7 +595,11 @@ class TestMining:
             assert sums.count(",") <= table.n_rows / 20 + 2
 
 
-COMMAND = [sys.executable, "-c", "from sfumato.cli import run; import sys; sys.exit(run(sys.argv[1:]))"]
+COMMAND = [
+    sys.executable,
+    "-c",
+    "from sfumato.interfaces.cli import run; import sys; sys.exit(run(sys.argv[1:]))",
+]
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.exploring.singling_out import singling_out
-from sfumato.schema import Role, Schema
-from sfumato.table import Table
+from sfumato.data.schema import Role, Schema
+from sfumato.data.table import Table
+from sfumato.workflow.explore.column_uniqueness import singling_out
 
 NAMES = ("a", "b", "c", "d")
 ROLES: dict[str, Role] = {"a": "quasi-identifying", "b": "quasi-identifying", "c": "quasi-identifying"}

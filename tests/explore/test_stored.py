@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import DataError
-from sfumato.exploring import stored
-from sfumato.exploring.run import explore
-from sfumato.exploring.stored import source_now
-from sfumato.project.file import Project
-from sfumato.schema import Schema
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.data.schema import Schema
+from sfumato.runtime.errors import DataError
+from sfumato.workflow.explore import stored_results
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.explore.stored_results import source_now
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 DATA = Path(__file__).parents[1] / "store" / "data"
 HEAVY = ("numba", "scipy", "sklearn", "pyarrow", "pandas")
 LOOKED_AT = """
 import json, sys
-from sfumato.cli import main
+from sfumato.interfaces.cli import main
 sys.argv = ["sfumato", *sys.argv[1:]]
 try:
     main()
@@ -127,7 +127,7 @@ class TestSource:
         self, project: Project, store: Store, read: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         written = project.data_path.stat().st_mtime
-        for after, n_reads in ((stored._FRESH, 2), (stored._FRESH + 1, 3)):
+        for after, n_reads in ((stored_results._FRESH, 2), (stored_results._FRESH + 1, 3)):
             monkeypatch.setattr("time.time", lambda after=after: written + after)
             source_now(project, store)
             source_now(project, store)
@@ -196,8 +196,8 @@ class TestCommands:
     def test_say_so_in_one_line_when_the_data_changes_while_it_is_explored(
         self, project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        from sfumato import cli
-        from sfumato.exploring import run as exploring
+        from sfumato.interfaces import cli
+        from sfumato.workflow.explore import explore_project as exploring
 
         def fill_and_change(*given: Any, **options: Any) -> object:
             done = fill(*given, **options)
@@ -214,7 +214,8 @@ class TestCommands:
     def test_say_so_when_an_upgrade_has_changed_a_method_or_a_measure(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        from sfumato import FullDomain, GeneralLoss, cli
+        from sfumato import FullDomain, GeneralLoss
+        from sfumato.interfaces import cli
 
         def said(*words: str) -> str:
             assert cli.run([*words, "-P", str(folder / "people.toml")]) == 0

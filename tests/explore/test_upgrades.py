@@ -11,23 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
-    GeneralLoss,
-    KAnonymity,
-    Lattice,
-    Mondrian,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    datasets,
-    registry,
-)
-from sfumato.exploring import workers
-from sfumato.exploring.library import explore
-from sfumato.exploring.run import Progress
-from sfumato.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato import AsIs, GeneralLoss, KAnonymity, Lattice, Mondrian, Recipe, Release, Schema, Table
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato.workflow.explore import candidate_workers
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.explore.library import explore
 
 TABLE, SCHEMA = datasets.hospital()
 MEASURES = ["k-anonymity", "general-loss"]
@@ -43,7 +33,7 @@ def store(tmp_path: Path) -> Path:
 def no_two_take_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every candidate take another time, so that one that is made again is told by its own."""
     times = itertools.count(1)
-    monkeypatch.setattr(workers._Watch, "whole", property(lambda _: float(next(times))))
+    monkeypatch.setattr(candidate_workers._Watch, "whole", property(lambda _: float(next(times))))
 
 
 def explored(store: Path, tries: list[Any], measures: list[Any] = MEASURES) -> tuple[Frontier, Progress]:
@@ -97,7 +87,7 @@ def test_a_new_version_of_a_measure_is_measured_again_and_no_other(
     explored(store, TRIES)
     taken: list[str] = []
     monkeypatch.setattr(GeneralLoss, "version", 99)
-    for cls in (GeneralLoss, registry.look_up("measure", "weighted-k")):
+    for cls in (GeneralLoss, methods.look_up("measure", "weighted-k")):
 
         def told(self: Any, release: Any, measure: Any = cls.measure) -> Any:
             taken.append(self.name)
@@ -125,7 +115,7 @@ def test_a_new_version_of_a_search_searches_again(store: Path, monkeypatch: pyte
 
 
 def test_kept_sums_are_those_of_the_versions_of_today(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.store.base import Store
+    from sfumato.workflow.store.store import Store
 
     explored(store, TRIES)
     with Store(store) as opened:
@@ -149,11 +139,11 @@ def upgrade() -> Iterator[Any]:
     def registered(**defaults: int) -> type[Any]:
         fields = {"__annotations__": dict.fromkeys(defaults, int), **defaults}
         facts = {"__module__": __name__, "__qualname__": "Probe", "sanitize": sanitize}
-        return registry.register(dataclass(frozen=True)(type("Probe", (), {**fields, **facts})))
+        return methods.register(dataclass(frozen=True)(type("Probe", (), {**fields, **facts})))
 
-    registry.registered("sanitizer")
+    methods.registered("sanitizer")
     yield registered
-    registry._registered["sanitizer"].pop("probe", None)
+    methods._registered["sanitizer"].pop("probe", None)
 
 
 def by_strength(found: Frontier) -> dict[Any, Candidate]:

@@ -23,15 +23,15 @@ from sfumato import (
     Release,
     Schema,
     Table,
-    datasets,
     measure,
     read_release,
-    registry,
     sanitize,
 )
-from sfumato.errors import DataError
-from sfumato.external import untrue_cells
-from sfumato.publishing.publish import write_release
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.runtime.errors import DataError
+from sfumato.workflow.external import untrue_cells
+from sfumato.workflow.publish.publish import write_release
 
 SECRET = "SECRETVALUE"
 Files = dict[str, list[Any]]
@@ -142,11 +142,11 @@ class TestRowsAndColumns:
         order = random.Random(1).sample(range(10), 10)
         names = ["illness", "note", "town", "age"]
         shuffled = {name: [changed()[name][place] for place in order] for name in names}
-        drawing = ("sfumato.measures.attacks", "sfumato.measures.fidelity")
+        drawing = ("sfumato.measures.attacks", "sfumato.measures.utility.fidelity")
         names = [
             name
-            for name in (*registry.registered("measure"), *registry.registered("model"))
-            if not type(registry.build_measure(name)).__module__.startswith(drawing)
+            for name in (*methods.registered("measure"), *methods.registered("model"))
+            if not type(methods.build_measure(name)).__module__.startswith(drawing)
         ]
         assert measure(read(shuffled), names) == measure(read(changed()), names)
 

@@ -24,23 +24,27 @@ from sfumato import (
     TCloseness,
     measure,
     read_release,
-    registry,
     sanitize,
 )
-from sfumato.errors import SfumatoError
-from sfumato.publishing.publish import write_release
+from sfumato.registry import methods
+from sfumato.runtime.errors import SfumatoError
+from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]
 
-SANITIZERS = registry.registered("sanitizer")
+SANITIZERS = methods.registered("sanitizer")
 # a file does not tell which record is which, and some measures draw people or values in the order of the rows
 SILENT_ABOUT_HOSPITAL = "date-shift"
-DRAWING = ("sfumato.measures.attacks", "sfumato.measures.fidelity", "sfumato.measures.workload")
+DRAWING = (
+    "sfumato.measures.attacks",
+    "sfumato.measures.utility.fidelity",
+    "sfumato.measures.utility.workload",
+)
 BY_RECORD = ("sfumato.measures.worst_group", *DRAWING)
 MEASURES = [
     name
-    for name in (*registry.registered("measure"), *registry.registered("model"))
-    if (each := registry.build_measure(name)).needs != "records"
+    for name in (*methods.registered("measure"), *methods.registered("model"))
+    if (each := methods.build_measure(name)).needs != "records"
     and not type(each).__module__.startswith(BY_RECORD)
 ]
 
@@ -151,7 +155,7 @@ def figures_of(release: Release) -> dict[str, Any]:
 
 def asked(name: str) -> Any:
     """Return a measure; a few queries tell as much as its thousand, most of which a tiny table refuses."""
-    return registry.build_measure({"query-error": {"queries": 25}} if name == "query-error" else name)
+    return methods.build_measure({"query-error": {"queries": 25}} if name == "query-error" else name)
 
 
 ASKED = {name: asked(name) for name in MEASURES}

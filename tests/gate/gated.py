@@ -14,8 +14,9 @@ from uuid import uuid4
 
 import numpy as np
 
-from sfumato import Evolution, KAnonymity, Mondrian, Recipe, Release, Schema, Table, progress
-from sfumato.registry import register
+from sfumato import Evolution, KAnonymity, Mondrian, Recipe, Release, Schema, Table
+from sfumato.registry.methods import register
+from sfumato.runtime import progress
 
 _LONGEST = 600.0
 """How many seconds a process waits, longer than any test does: where the tests were killed, none stays."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.anatomizing import diverse_groups
+from sfumato.kernels.anatomy import diverse_groups
 
 
 def grouped(counts: list[int], size: int) -> list[Counter[int]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.applying import first_taking
+from sfumato.kernels.first_match import first_taking
 
 
 def _first_by_looking(columns: np.ndarray, labels_of: list[list[set[int]]], classes: np.ndarray) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato.kernels.attacking import count_within, densities, draw_nearest, nearest_rows, nearest_votes
+from sfumato.kernels.nearest_records import count_within, densities, draw_nearest, nearest_rows, nearest_votes
 
 
 @pytest.fixture(params=range(5))

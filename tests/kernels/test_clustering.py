@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernels.clustering import (
+from sfumato.kernels.greedy_clusters import (
     Covers,
     Grown,
     Partners,
@@ -24,7 +24,7 @@ from sfumato.kernels.clustering import (
     range_costs,
     united_counts,
 )
-from sfumato.kernels.grouping import value_counts
+from sfumato.kernels.row_groups import value_counts
 
 Array = np.ndarray[Any, Any]
 Kinds = tuple[str, ...]

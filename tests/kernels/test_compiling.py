@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.grouping import sum_by_group
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.row_groups import sum_by_group
 
 
 @njit()
@@ -35,7 +35,7 @@ def test_who_imported_a_kernel_before_it_was_compiled_may_go_on_calling_it() -> 
 def test_importing_everything_that_is_registered_does_not_import_numba() -> None:
     code = (
         "import sys\nfrom sfumato import registry\nassert registry.registered('sanitizer')\n"
-        "assert 'sfumato.kernels.clustering' in sys.modules\n"
+        "assert 'sfumato.kernels.greedy_clusters' in sys.modules\n"
         "print({'numba', 'scipy', 'sklearn', 'pyarrow'} & sys.modules.keys())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -60,7 +60,7 @@ def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> Non
 def test_whoever_asks_is_told_once_when_compiling_begins_and_ends() -> None:
     """A kernel that another calls is compiled within it; what is compiled already is not told again."""
     code = (
-        "from sfumato.kernels.compiling import njit, tell_of_compiling\n"
+        "from sfumato.kernels.compilation import njit, tell_of_compiling\n"
         "told = []\ntell_of_compiling(told.append)\n"
         "@njit()\ndef one(n): return n + 1\n"
         "@njit()\ndef two(n): return one(one(n))\n"
@@ -75,7 +75,7 @@ def test_whoever_asks_is_told_once_when_compiling_begins_and_ends() -> None:
 WITH_A_TUPLE = """\
 from typing import NamedTuple
 
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
 
 
 class {name}(NamedTuple):
@@ -125,7 +125,7 @@ def test_where_no_folder_can_be_written_kernels_are_compiled_for_the_process_alo
         "import numba.core.caching as caching\n"
         "for each in vars(caching).values():\n"
         "    if hasattr(each, '_locator_classes'): each._locator_classes = []\n"
-        "import numpy as np\nfrom sfumato.kernels.grouping import sum_by_group\n"
+        "import numpy as np\nfrom sfumato.kernels.row_groups import sum_by_group\n"
         "print(sum_by_group(np.array([0, 1, 0]), 2, np.array([1, 2, 3])).tolist())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

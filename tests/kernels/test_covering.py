@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.covering import first_box_around
+from sfumato.kernels.first_box import first_box_around
 
 
 @given(data=st.data(), n_columns=st.integers(1, 4), n_rows=st.integers(1, 12))

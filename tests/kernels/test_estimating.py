@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.estimating import add_up, even_runs, label_totals, shares_by_node
+from sfumato.kernels.weight_estimates import add_up, even_runs, label_totals, shares_by_node
 
 N_CODES = 5
 

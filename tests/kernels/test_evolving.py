@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Schema, Table
-from sfumato.kernels import evolving
-from sfumato.search.evolution.cuts import CutSpace
+from sfumato.kernels import recoding_classes
+from sfumato.searches.evolution.cuts import CutSpace
 
 Bits = tuple[tuple[int, ...], ...]
 VALUES = (4, 3, 2)
@@ -98,7 +98,9 @@ def close(found: Any, wanted: tuple[float, ...], first: int = 0) -> None:
 def test_without_suppression_everything_is_counted(case: Any) -> None:
     records, cuts, _ = case
     space = space_of(records)
-    traits = evolving.keep_all(space.rows.records, space.rows.persons, space.recodings(genes_of(cuts)))
+    traits = recoding_classes.keep_all(
+        space.rows.records, space.rows.persons, space.recodings(genes_of(cuts))
+    )
     for found, cut in zip(traits[:, 0], cuts, strict=True):
         hand = ByHand(records, cut)
         k, _, weighted, loss, gone = hand.traits(hand.classes)
@@ -110,7 +112,7 @@ def test_without_suppression_everything_is_counted(case: Any) -> None:
 def test_the_largest_k_within_the_limit_is_taken(case: Any) -> None:
     records, cuts, limit = case
     space = space_of(records)
-    traits = evolving.suppress_small(
+    traits = recoding_classes.suppress_small(
         space.rows.records, space.rows.persons, space.recodings(genes_of(cuts)), limit
     )
     for found, cut in zip(traits[:, 0], cuts, strict=True):
@@ -127,7 +129,7 @@ def test_the_largest_k_within_the_limit_is_taken(case: Any) -> None:
 def test_classes_below_weighted_k_are_suppressed(case: Any) -> None:
     records, cuts, _ = case
     space = space_of(records)
-    traits = evolving.suppress_below_average(
+    traits = recoding_classes.suppress_below_average(
         space.rows.records, space.rows.persons, space.recodings(genes_of(cuts))
     )
     for found, cut in zip(traits[:, 0], cuts, strict=True):
@@ -152,7 +154,7 @@ def test_every_pair_of_k_and_l_is_found_and_none_that_does_not_hold(case: Any) -
     records, cuts, limit = case
     space = space_of(records)
     rows = space.rows
-    traits = evolving.suppress_unsafe(
+    traits = recoding_classes.suppress_unsafe(
         rows.records, rows.persons, rows.sensitive, space.recodings(genes_of(cuts)), limit
     )
     for found, cut in zip(traits, cuts, strict=True):
@@ -170,7 +172,7 @@ def test_the_order_of_the_paper_is_followed(sizes_first: bool, case: Any) -> Non
     records, cuts, limit = case
     space = space_of(records)
     rows = space.rows
-    traits = evolving.suppress_in_order(
+    traits = recoding_classes.suppress_in_order(
         rows.records, rows.persons, rows.sensitive, space.recodings(genes_of(cuts)), limit, sizes_first
     )
     for found, cut in zip(traits[:, 0], cuts, strict=True):
@@ -197,7 +199,7 @@ def test_keys_beyond_64_bits_and_large_tables_are_counted_alike() -> None:
     genes[2:5] = 1
     genes[3, :-200] = 0
     blocks = space.recodings(genes).blocks
-    traits = evolving.keep_all(space.rows.records, space.rows.persons, space.recodings(genes))
+    traits = recoding_classes.keep_all(space.rows.records, space.rows.persons, space.recodings(genes))
     for found, block_of in zip(traits[:, 0], blocks, strict=True):
         keys = Counter(
             tuple(block_of[60 * place + columns[f"q{place}"][row]] for place in range(n_attributes))
@@ -215,7 +217,7 @@ def test_large_classes_are_sorted_where_small_ones_are_counted() -> None:
     space = CutSpace.of(table, schema)
     apart = space.recodings(np.ones((1, 5), dtype=np.int64))
     for limit in (0, 2, 3, 5, 6, 605, 1205, 1206, 1905, 1906, 3905):
-        found = evolving.suppress_small(space.rows.records, space.rows.persons, apart, limit)[0, 0]
+        found = recoding_classes.suppress_small(space.rows.records, space.rows.persons, apart, limit)[0, 0]
         gone = [size for size in sizes if sum(s for s in sizes if s <= size) <= limit]
         assert found[4] == sum(gone)
         assert found[0] == min(size for size in sizes if size not in gone)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.fitting import fit_codes, fit_values
+from sfumato.kernels.distribution_fit import fit_codes, fit_values
 
 SETS = [[0, 1, 2], [1, 2], [2, 3], [3], [0, 1, 2, 3]]
 STARTS = np.cumsum([0] + [len(each) for each in SETS])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.grouping import (
+from sfumato.kernels.row_groups import (
     first_row_of_group,
     number_rows,
     rows_by_group,

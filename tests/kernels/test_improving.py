@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato.kernels.clustering import Covers
-from sfumato.kernels.improving import (
+from sfumato.kernels.greedy_clusters import Covers
+from sfumato.kernels.partition_improvement import (
     Journal,
     Partition,
     gather,

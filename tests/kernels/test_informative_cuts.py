@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.splitting import informative_cuts
+from sfumato.kernels.median_splits import informative_cuts
 
 Records = Sequence[tuple[int, ...]]
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.lattice import (
+from sfumato.kernels.lattice_nodes import (
     Groups,
     count_cells,
     count_values,

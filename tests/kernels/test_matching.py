@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.kernels.matching import count_in_boxes
+from sfumato.kernels.box_counts import count_in_boxes
 
 
 @given(data=st.data(), n_columns=st.integers(1, 4), n_rows=st.integers(1, 12))

@@ -9,9 +9,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.arrays import Integers
-from sfumato.kernels.populations import large_conjunctions
-from sfumato.measures.estimation.populations import AttributeNodes, alike_in
+from sfumato.kernels.frequent_conjunctions import large_conjunctions
+from sfumato.measures.utility.estimation.subpopulations import AttributeNodes, alike_in
+from sfumato.runtime.arrays import Integers
 
 N_CODES = [3, 4, 2]
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sfumato import Attribute, Schema, Table
-from sfumato.kernels import evolving, likeness, regrouping
-from sfumato.search.evolution.cuts import CutSpace
+from sfumato.kernels import recoding_classes, recoding_similarity, shared_grouping
+from sfumato.searches.evolution.cuts import CutSpace
 
 VALUES = (12, 9, 6, 2)
 
@@ -55,11 +55,11 @@ def test_every_recoding_has_its_own_classes(is_shared: bool) -> None:
     space, units, _ = table()
     genes = families(space)
     records, recodings = space.rows.records, space.recodings(genes)
-    room = regrouping.room_for(records, recodings, 0, is_shared)
+    room = shared_grouping.room_for(records, recodings, 0, is_shared)
     seen = []
     shortest = len(records.weights)
     for place in range(len(room.begins)):
-        member, n_classes = regrouping.visit(records, recodings, room, place)
+        member, n_classes = shared_grouping.visit(records, recodings, room, place)
         if member >= 0:
             seen.append(member)
             assert sorted(room.sizes[:n_classes].tolist()) == class_sizes(space, units, genes[member])
@@ -76,9 +76,11 @@ def test_together_or_alone_the_figures_are_the_same_to_the_last_bit() -> None:
     rows, genes = space.rows, families(space)
     for distinct in (False, True):
         sensitive = rows.sensitive._replace(distinct=distinct)
-        together = evolving.suppress_unsafe(rows.records, rows.persons, sensitive, space.recodings(genes), 60)
+        together = recoding_classes.suppress_unsafe(
+            rows.records, rows.persons, sensitive, space.recodings(genes), 60
+        )
         for row, one in zip(together, genes, strict=True):
-            alone = evolving.suppress_unsafe(
+            alone = recoding_classes.suppress_unsafe(
                 rows.records, rows.persons, sensitive, space.recodings(one[np.newaxis]), 60
             )[0]
             assert row[row[:, 0] > 0].tolist() == alone.tolist()
@@ -87,11 +89,11 @@ def test_together_or_alone_the_figures_are_the_same_to_the_last_bit() -> None:
 def test_many_sensitive_values_are_counted_like_few() -> None:
     space, _, _ = table()
     rows, recodings = space.rows, space.recodings(families(space))
-    few = evolving.suppress_unsafe(rows.records, rows.persons, rows.sensitive, recodings, 60)
+    few = recoding_classes.suppress_unsafe(rows.records, rows.persons, rows.sensitive, recodings, 60)
     # values that nobody has, so many that they are no longer counted for all recodings together
     owners = np.concatenate([rows.sensitive.owners, np.zeros(100, dtype=np.int64)])
     many = rows.sensitive._replace(n_values=len(owners), owners=owners)
-    found = evolving.suppress_unsafe(rows.records, rows.persons, many, recodings, 60)
+    found = recoding_classes.suppress_unsafe(rows.records, rows.persons, many, recodings, 60)
     np.testing.assert_array_equal(few, found)
 
 
@@ -99,7 +101,7 @@ def groups_of(blocks: Any) -> tuple[Any, list[tuple[int, int, int]]]:
     n = len(blocks)
     order, begins, ends, depths = np.arange(n), *(np.zeros(2 * n, dtype=np.int64) for _ in range(3))
     first_unit = np.array([0, blocks.shape[1] // 2, blocks.shape[1]])
-    likeness.gather_similar(first_unit, blocks.astype(np.int32), order, begins, ends, depths)
+    recoding_similarity.gather_similar(first_unit, blocks.astype(np.int32), order, begins, ends, depths)
     return order, [
         (int(begin), int(end), int(depth))
         for begin, end, depth in zip(begins, ends, depths, strict=True)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
+from sfumato.kernels.median_splits import balanced_cuts, divide, informative_cuts, sides, widest_columns
 
 N_CODES = 7
 N_COLUMNS = 3

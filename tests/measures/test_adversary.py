@@ -34,8 +34,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.groups import groups_of, own_records
+from sfumato.results.people_groups import groups_of, own_records
+from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from sfumato import FullDomain, Hierarchy, KAnonymity, Mondrian, Release, Schema, Table, sanitize
-from sfumato.measures import UtilityLoss, attribution, measure
-from sfumato.measures.attribution import group_origins, population_origins, value_origins
-from sfumato.measures.groups import groups_of, own_records
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures import UtilityLoss, measure
+from sfumato.measures.disclosure import loss_attribution
+from sfumato.measures.disclosure.loss_attribution import group_origins, population_origins, value_origins
 from sfumato.models.distances import jensen_shannon
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import groups_of, own_records
 from sfumato.sanitizers import Anatomy, AsIs, Sanitizer, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
@@ -205,7 +206,7 @@ def test_a_bucket_names_everything_that_all_share(hospital: Bound) -> None:
 
 
 def test_nothing_is_no_surprise() -> None:
-    found = attribution._surprise(np.array([0.0, 0.5]), np.array([0.25, 0.25]))
+    found = loss_attribution._surprise(np.array([0.0, 0.5]), np.array([0.25, 0.25]))
     assert found.tolist() == pytest.approx([0.0, 0.5 * math.log(2)])
 
 
@@ -215,7 +216,7 @@ def test_nothing_is_no_surprise() -> None:
 )
 def test_values_are_named_by_the_lowest_node_that_has_just_them(codes: list[int], label: str) -> None:
     rows = [["France", "Europe", "*"], ["Italy", "Europe", "*"], ["Japan", "Asia", "*"]]
-    assert attribution._label(Hierarchy.of_rows(rows), np.array(codes)) == label
+    assert loss_attribution._label(Hierarchy.of_rows(rows), np.array(codes)) == label
 
 
 def test_populations_are_told_by_their_attributes_in_order(hospital: Bound) -> None:

@@ -35,8 +35,8 @@ from sfumato import (
     measure_by,
     sanitize,
 )
-from sfumato.errors import DataError, ParameterError
-from sfumato.measures import auxiliary
+from sfumato.measures.disclosure import auxiliary
+from sfumato.runtime.errors import DataError, ParameterError
 
 Bound = tuple[Table, Schema]
 

@@ -24,11 +24,11 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import MethodFailed, ParameterError
 from sfumato.measures import LevelReached, worst_value
-from sfumato.measures.base import Measure, by_attribute, label_apart, measure_group, named, why_not
-from sfumato.measures.groups import groups_of
-from sfumato.measures.reasons import NotApplicable
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, by_attribute, label_apart, measure_group, named, why_not
+from sfumato.results.people_groups import groups_of
+from sfumato.runtime.errors import MethodFailed, ParameterError
 
 Bound = tuple[Table, Schema]
 

@@ -6,23 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato import (
-    Candidate,
-    Frontier,
-    KAnonymity,
-    Mondrian,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    datasets,
-    sanitize,
-)
-from sfumato.errors import ParameterError
-from sfumato.formatting import measure_words
+from sfumato import Candidate, Frontier, KAnonymity, Mondrian, Recipe, Release, Schema, Table, sanitize
+from sfumato.data.schema import Role
 from sfumato.measures import Measurement, measure
-from sfumato.measures.base import by_attribute, label_apart, named, worst_value
-from sfumato.schema import Role
+from sfumato.reading import datasets
+from sfumato.results.formatting import measure_words
+from sfumato.results.measurement import by_attribute, label_apart, named, worst_value
+from sfumato.runtime.errors import ParameterError
 
 ORIGINAL, ONE = datasets.adult("train", quasi_identifiers=("age", "education", "workclass"))
 PRIVATE = ("occupation", "workclass")

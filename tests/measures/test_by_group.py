@@ -28,14 +28,14 @@ from sfumato import (
     User,
     measure,
     measure_by,
-    registry,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import measure_group
-from sfumato.measures.groups import groups_of
-from sfumato.recipe import Recipe
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import measure_group
+from sfumato.results.people_groups import groups_of
+from sfumato.runtime.errors import ParameterError
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [20, 21, 22, 23, 24, 60, 70],
@@ -44,7 +44,7 @@ PEOPLE: dict[str, list[Any]] = {
     "ill": list("xyxyxxx"),
 }
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", land="insensitive", ill="sensitive")
-NAMES = [*registry.registered("measure"), *registry.registered("model")]
+NAMES = [*methods.registered("measure"), *methods.registered("model")]
 SCENARIO = Scenario(
     user=User(miners=("naive-bayes",)),
     adversary=Adversary(miners=("naive-bayes", "linear-regression")),
@@ -60,8 +60,8 @@ def release(how: object) -> Release:
 
 
 def cheap(name: str) -> Any:
-    cls = registry.registered("measure").get(name)
-    return cls(scenario=SCENARIO) if cls and "scenario" in registry.parameters_of(cls) else name
+    cls = methods.registered("measure").get(name)
+    return cls(scenario=SCENARIO) if cls and "scenario" in methods.parameters_of(cls) else name
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -37,9 +37,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import DataError, ParameterError
-from sfumato.measures import census
-from sfumato.table import Column
+from sfumato.data.table import Column
+from sfumato.measures.identity import population_table
+from sfumato.runtime.errors import DataError, ParameterError
 
 ROWS = [
     ["France", "Europe", "*"],
@@ -262,7 +262,7 @@ def test_a_population_as_large_as_the_table_is_large_enough(tmp_path: Path) -> N
     release = sanitize(table_of(THREE), SCHEMA, AsIs())
     path = written(THREE, tmp_path, ".csv")
     assert measure(release, [JournalistRisk(path)])[0].value == 1
-    people = census.population_classes(release, path)
+    people = population_table.population_classes(release, path)
     assert sorted(people.tolist()) == [1, 2]
     assert people.dtype == np.int64
     with pytest.raises(DataError, match="fewer people than the table in 2 of 2 classes"):
@@ -289,18 +289,18 @@ def test_unknown_values_fit_everything_and_the_intervals_around_them(
     label: str | None, places: list[int]
 ) -> None:
     """Beyond the table's values are the numbers 1, 2, 3 and 5, and a text."""
-    found = census._fitting(label, np.array([1.0, 2.0, 3.0, 5.0]), 5)
+    found = population_table._fitting(label, np.array([1.0, 2.0, 3.0, 5.0]), 5)
     assert found.tolist() == places
 
 
 def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
     schema = Schema(SCHEMA.attributes, decimal=",")
-    assert census._comparable("1,50", schema) == census._comparable(1.5, schema) == 1.5
-    assert census._comparable("unknown", schema) == "unknown"
-    assert census._comparable(None, schema) is None
-    assert census._comparable(7, None) == "7"
+    assert population_table._comparable("1,50", schema) == population_table._comparable(1.5, schema) == 1.5
+    assert population_table._comparable("unknown", schema) == "unknown"
+    assert population_table._comparable(None, schema) is None
+    assert population_table._comparable(7, None) == "7"
     mixed: list[Any] = ["b", 3, 2.5, None]
-    assert sorted(mixed, key=census._by_size)[:2] == [2.5, 3]
+    assert sorted(mixed, key=population_table._by_size)[:2] == [2.5, 3]
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_a_population_has_the_codes_of_the_table_and_further_ones(level: int, se
         table_of([(1, "France", "f"), (7, "Italy", "m")]), SCHEMA, FullDomain({"age": level}, KAnonymity(1))
     )
     people = Column(np.array([0, 1, 2, 3, 1], np.int32), ("1.0", "12", "unknown", 3), "numeric")
-    found = census.fitted("age", release, people)
+    found = population_table.fitted("age", release, people)
     # numbers that the table lacks come behind its own, ascending, and texts behind those
     assert (found.codes.tolist(), found.n_codes) == ([0, 3, 4, 2, 3], 5)
     labels = release.cells["age"].labels
@@ -336,8 +336,11 @@ def test_survey_weights_stand_for_people_and_several_records_for_what_one_of_the
     )
     # nobody stands for fewer people than there are
     for release, expected in ((records, [11.0, 1.0]), (people, [3.0 + 5.0, 1.0])):
-        found = census.survey_classes(release)
+        found = population_table.survey_classes(release)
         assert found is not None
         assert found.tolist() == expected
     unweighted = {name: columns[name] for name in ("who", "age")}
-    assert census.survey_classes(sanitize(Table.from_arrow(unweighted), Schema(attributes), AsIs())) is None
+    assert (
+        population_table.survey_classes(sanitize(Table.from_arrow(unweighted), Schema(attributes), AsIs()))
+        is None
+    )

@@ -34,9 +34,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.composition import classes_of_people, people_of
-from sfumato.release import Earlier, without_rows
+from sfumato.measures.disclosure.composition import classes_of_people, people_of
+from sfumato.results.release import Earlier, without_rows
+from sfumato.runtime.errors import ParameterError
 
 AGES = [21, 22, 23, 24, 25, 26]
 GANTA: dict[str, Any] = {"age": AGES, "disease": ["flu", "gout", "asthma", "flu", "gout", "asthma"]}
@@ -224,7 +224,7 @@ def test_several_records_of_one_person_are_one_person() -> None:
 
 def test_a_policy_can_limit_it(tmp_path: Any) -> None:
     from sfumato import Limit, publish
-    from sfumato.errors import PolicyNotMet
+    from sfumato.runtime.errors import PolicyNotMet
 
     both = _with(_cut("01000"), _cut("00100"))
     with pytest.raises(PolicyNotMet, match="composition-k"):

@@ -27,8 +27,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures import contribution
+from sfumato.measures.identity import attribute_contribution
+from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 
@@ -145,7 +145,7 @@ class TestManyQuasiIdentifiers:
         self, release: Release, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (sampled,) = measure(release, ["quasi-identifier-contribution"])
-        monkeypatch.setattr(contribution, "_MOST_EXACT", 9)
+        monkeypatch.setattr(attribute_contribution, "_MOST_EXACT", 9)
         (exact,) = measure(release, ["quasi-identifier-contribution"])
         assert exact.interval is None
         assert sampled.interval is not None
@@ -175,13 +175,13 @@ class TestManyQuasiIdentifiers:
 class TestSampling:
     """With the classes of three columns, of which the last says nothing beyond the first two."""
 
-    CLASSES = contribution._Classes(
+    CLASSES = attribute_contribution._Classes(
         (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([0, 1, 1])), (2, 2, 2), 3, 12
     )
 
     def test_what_a_column_adds_depends_on_those_before_it(self) -> None:
         for order, added in (([0, 1, 2], [1, 1, 0]), ([2, 1, 0], [1, 0, 1]), ([1, 2, 0], [1, 1, 0])):
-            found = contribution._added(self.CLASSES, np.array(order))
+            found = attribute_contribution._added(self.CLASSES, np.array(order))
             assert (12 * found).tolist() == pytest.approx(added)
 
     @pytest.mark.parametrize(("n_orders", "n_rounds"), [(9, 3), (10, 3), (1, 2), (3, 2)])
@@ -194,8 +194,8 @@ class TestSampling:
             orders.append(order.tolist())
             return np.array([0.0, 10.0, 20.0]) + (len(orders) - 1) // 3
 
-        monkeypatch.setattr(contribution, "_added", added)
-        parts, errors = contribution._sampled(self.CLASSES, n_orders)
+        monkeypatch.setattr(attribute_contribution, "_added", added)
+        parts, errors = attribute_contribution._sampled(self.CLASSES, n_orders)
         assert len(orders) == 3 * n_rounds
         for first in range(0, len(orders), 3):
             assert [sorted(place) for place in zip(*orders[first : first + 3], strict=True)] == [
@@ -214,16 +214,18 @@ class TestSampling:
                 alike = set(zip(*(columns[each] for each in order[: place + 1]), strict=True))
                 added[column] += len(alike) - n_before
                 n_before = len(alike)
-        classes = contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6, 10)
-        assert contribution._shared_out(classes).tolist() == pytest.approx((added / 24 / 10).tolist())
+        classes = attribute_contribution._Classes(tuple(map(np.array, columns)), (3, 2, 4, 2), 6, 10)
+        assert attribute_contribution._shared_out(classes).tolist() == pytest.approx(
+            (added / 24 / 10).tolist()
+        )
 
     @pytest.mark.parametrize(("n_columns", "is_exact"), [(8, True), (9, False)])
     def test_up_to_eight_quasi_identifiers_every_subset_is_looked_at(
         self, n_columns: int, is_exact: bool, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         nothing = np.zeros(n_columns)
-        monkeypatch.setattr(contribution, "_shared_out", lambda _: nothing)
-        monkeypatch.setattr(contribution, "_sampled", lambda *_: (nothing, nothing))
+        monkeypatch.setattr(attribute_contribution, "_shared_out", lambda _: nothing)
+        monkeypatch.setattr(attribute_contribution, "_sampled", lambda *_: (nothing, nothing))
         columns = {f"q{place}": [1, 2] for place in range(n_columns)}
         roles: Any = dict.fromkeys(columns, "quasi-identifying")
         release = sanitize(Table.from_arrow(columns), Schema.of(roles), AsIs())
@@ -233,9 +235,9 @@ class TestSampling:
             QuasiIdentifierContribution(0)
 
     def test_the_interval_is_that_of_the_largest_part(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(contribution, "_MOST_EXACT", 1)
+        monkeypatch.setattr(attribute_contribution, "_MOST_EXACT", 1)
         found = np.array([0.2, 0.6]), np.array([0.1, 0.05])
-        monkeypatch.setattr(contribution, "_sampled", lambda *_: found)
+        monkeypatch.setattr(attribute_contribution, "_sampled", lambda *_: found)
         table = Table.from_arrow({"age": [1, 2, 3, 4, 4], "sex": list("fmfmm")})
         release = sanitize(table, Schema.of(age="quasi-identifying", sex="quasi-identifying"), AsIs())
         (taken,) = measure(release, ["quasi-identifier-contribution"])
@@ -296,7 +298,7 @@ class TestSeveralRecordsOfOnePerson:
     def test_the_parts_are_those_of_all_orders_and_add_up(
         self, most_exact: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(contribution, "_MOST_EXACT", most_exact)
+        monkeypatch.setattr(attribute_contribution, "_MOST_EXACT", most_exact)
         roles: Any = dict.fromkeys(self.COLUMNS, "quasi-identifying") | {"who": "identifying"}
         schema = Schema(Schema.of(roles).attributes, person="who")
         release = sanitize(Table.from_arrow(self.COLUMNS), schema, AsIs())

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import KAnonymity, registry
+from sfumato import KAnonymity
 from sfumato.measures import LevelReached
-from sfumato.measures.reidentification import JournalistRisk, KMap, MarketerRisk
+from sfumato.measures.identity.reidentification import JournalistRisk, KMap, MarketerRisk
+from sfumato.registry import methods
 
 EVERY = ("people", "perturbed", "synthetic")
 PERTURBED = ("people", "perturbed")
@@ -96,7 +97,7 @@ DEFAULTS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", FACTS)
 def test_a_measure_declares_its_side_its_direction_and_what_it_needs(name: str) -> None:
-    cls: Any = registry.registered("measure")[name]
+    cls: Any = methods.registered("measure")[name]
     assert (cls.axis, cls.better, getattr(cls, "guards", None), cls.needs) == FACTS[name]
     assert cls.is_attack == (name in ATTACKS)
     assert cls.judges == JUDGES.get(name, ("people",))
@@ -105,7 +106,7 @@ def test_a_measure_declares_its_side_its_direction_and_what_it_needs(name: str) 
 
 @pytest.mark.parametrize("name", FACTS)
 def test_a_measure_is_taken_by_these_parameters_where_nobody_says_otherwise(name: str) -> None:
-    _, parameters = registry.describe(registry.registered("measure")[name]())
+    _, parameters = methods.describe(methods.registered("measure")[name]())
     told = {each: value for each, value in parameters.items() if value is not None}
     assert told == DEFAULTS.get(name, {})
 

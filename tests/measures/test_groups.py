@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from sfumato import Anatomy, AsIs, FullDomain, KAnonymity, Release, Schema, Table, sanitize
-from sfumato.cells import exact_cells
-from sfumato.errors import ParameterError
-from sfumato.measures.groups import Group, groups_of, own_classes, own_records
-from sfumato.measures.reasons import NotApplicable
-from sfumato.release import Earlier, made_up
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import Group, groups_of, own_classes, own_records
+from sfumato.results.release import Earlier, made_up
+from sfumato.results.released_column import exact_cells
+from sfumato.runtime.errors import ParameterError
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [1, 1, 1, 2, 2, 3, 3, 3],

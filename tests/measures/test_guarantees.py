@@ -25,11 +25,11 @@ from sfumato import (
     sanitize,
     verify,
 )
-from sfumato.errors import PolicyNotMet
-from sfumato.measures.guarantees import guarantee_of
-from sfumato.recipe import Recipe
-from sfumato.report.bands import Bands
-from sfumato.verifying.documents import Band
+from sfumato.measures.disclosure.dp_guarantee import guarantee_of
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import PolicyNotMet
+from sfumato.verification.documents import Band
+from sfumato.workflow.report.bands import Bands
 
 Bound = tuple[Table, Schema]
 

@@ -23,9 +23,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.households import household_risks
-from sfumato.measures.population import individual_risks
+from sfumato.measures.identity.household_risk import household_risks
+from sfumato.measures.identity.population_risk import individual_risks
+from sfumato.runtime.errors import ParameterError
 
 AGE = (Attribute("age", "quasi-identifying"),)
 Members = list[tuple[int, int]]

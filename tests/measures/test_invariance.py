@@ -19,13 +19,13 @@ from sfumato import (
     Release,
     Schema,
     Table,
-    datasets,
     measure,
     publish,
     sanitize,
     verify,
 )
-from sfumato.release import Earlier, released
+from sfumato.reading import datasets
+from sfumato.results.release import Earlier, released
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 

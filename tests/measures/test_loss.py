@@ -35,11 +35,11 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.errors import ParameterError
-from sfumato.external import read_release
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.search.lattice.optimum import optimal_node
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.lattice.optimum import optimal_node
+from sfumato.workflow.external import read_release
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 

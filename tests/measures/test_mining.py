@@ -27,8 +27,10 @@ from sfumato import (
     __version__,
     sanitize,
 )
-from sfumato.measures import mining
-from sfumato.measures.mining import (
+from sfumato.data.table import Column
+from sfumato.measures.scenarios import predictions as mining
+from sfumato.measures.scenarios.nearness import Told
+from sfumato.measures.scenarios.predictions import (
     attack,
     attempts_at,
     common_entries,
@@ -42,10 +44,8 @@ from sfumato.measures.mining import (
     worth_to_adversary,
     worth_to_user,
 )
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.nearness import Told
 from sfumato.miners.base import Predictions
-from sfumato.table import Column
+from sfumato.results.inapplicable import NotApplicable
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [1, 1, 2, 2],

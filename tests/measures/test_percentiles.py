@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.measures.percentiles import percentile
+from sfumato.measures.utility.percentiles import percentile
 
 
 @given(

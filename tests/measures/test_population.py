@@ -31,9 +31,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.population import individual_risks
-from sfumato.measures.superpopulation import SampledClasses, population_uniques
+from sfumato.measures.identity.population_risk import individual_risks
+from sfumato.measures.identity.superpopulation import SampledClasses, population_uniques
+from sfumato.runtime.errors import ParameterError
 
 SDCMICRO: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "vectors" / "sdcmicro.json").read_text("utf-8")
@@ -240,7 +240,9 @@ def test_several_records_of_one_person_stand_for_what_one_of_them_does() -> None
 
 
 def test_an_estimate_is_never_more_than_the_people_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sfumato.measures.population.population_uniques", lambda *_: (1e9, "some model"))
+    monkeypatch.setattr(
+        "sfumato.measures.identity.population_risk.population_uniques", lambda *_: (1e9, "some model")
+    )
     release = surveyed([(1, "f", 10.0), (1, "f", 20.0), (2, "m", 30.0), (3, "m", 40.0)])
     (taken,) = measure(release, ["population-uniqueness"])
     assert taken.value == 1

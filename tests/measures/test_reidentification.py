@@ -26,8 +26,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
 from sfumato.measures import class_sizes
+from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 

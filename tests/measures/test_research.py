@@ -40,11 +40,11 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.measures import research
-from sfumato.measures.estimation.populations import large_populations
-from sfumato.measures.estimation.queries import satisfied_queries
-from sfumato.measures.estimation.reconstruction import true_estimate
+from sfumato.measures.utility import query_utility
+from sfumato.measures.utility.estimation.random_queries import satisfied_queries
+from sfumato.measures.utility.estimation.reconstruction import true_estimate
+from sfumato.measures.utility.estimation.subpopulations import large_populations
+from sfumato.runtime.errors import Infeasible, ParameterError
 
 Bound = tuple[Table, Schema]
 
@@ -302,9 +302,9 @@ def test_counting_again_gives_what_keeping_gives(
 ) -> None:
     release = sanitize(*hospital, Mondrian(KAnonymity(3)))
     kept = UtilityLoss(0.1, how).measure(release)
-    monkeypatch.setattr(research, "_KEPT", 0)
-    monkeypatch.setattr(research, "remembered", lambda key, make: make())
-    monkeypatch.setattr("sfumato.measures.estimation.estimate._BLOCK", 40)
+    monkeypatch.setattr(query_utility, "_KEPT", 0)
+    monkeypatch.setattr(query_utility, "remembered", lambda key, make: make())
+    monkeypatch.setattr("sfumato.measures.utility.estimation.estimate._BLOCK", 40)
     assert UtilityLoss(0.1, how).measure(release) == kept
 
 
@@ -537,7 +537,7 @@ class TestByHand:
         def of_two(*given: Any) -> Any:
             return replace(large_populations(*given), most_attributes=2)
 
-        monkeypatch.setattr(research, "large_populations", of_two)
+        monkeypatch.setattr(query_utility, "large_populations", of_two)
         assert self.utility().detail["attributes-together"] == 2
 
     def test_query_error_of_queries_for_one_age_and_one_illness(self) -> None:
@@ -552,7 +552,7 @@ class TestByHand:
         assert found.interval == pytest.approx((found.value - radius, found.value + radius))
 
     def test_no_interval_of_errors_begins_below_zero(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(research, "_relative", lambda *_: np.array([0.0, 1.0]))
+        monkeypatch.setattr(query_utility, "_relative", lambda *_: np.array([0.0, 1.0]))
         (found,) = measure(self.withheld(self.EIGHT), [QueryError(2, 1, 0.25)])
         assert (found.value, found.detail["median"]) == (0.5, 0.5)
         assert found.interval == pytest.approx((0.0, 0.5 + norm.ppf(0.975) * 0.5))
@@ -576,7 +576,7 @@ class TestByHand:
         bound = self.SCHEMA.bind(Table.from_arrow(self.EIGHT))
         truth = true_estimate(*bound, "ill")
         for factor in (0.1, 0.7, 3.3, 49.0):
-            assert research._information(truth, replace(truth, weights=truth.weights * factor)) == 0
+            assert query_utility._information(truth, replace(truth, weights=truth.weights * factor)) == 0
 
     def test_of_made_up_records_one_more_keeps_anything_possible(self) -> None:
         release = sanitize(Table.from_arrow(self.EIGHT), self.SCHEMA, AsIs())

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from sfumato.measures import superpopulation
-from sfumato.measures.superpopulation import (
+from sfumato.measures.identity import superpopulation
+from sfumato.measures.identity.superpopulation import (
     Estimator,
     NoEstimate,
     SampledClasses,

@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Release, Schema, SuppressQuasiIdentifiers, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.measures import traces
-from sfumato.measures.traces import TraceRisk
+from sfumato.measures.identity import trace_risk
+from sfumato.measures.identity.trace_risk import TraceRisk
+from sfumato.runtime.errors import ParameterError
 
 ATTRIBUTES = Schema.of(patient="identifying", place="quasi-identifying", illness="sensitive").attributes
 SCHEMA = Schema(ATTRIBUTES, person="patient")
@@ -30,14 +30,14 @@ def published(people: list[int], places: list[int], how: Any = None) -> Release:
 
 def by_hand(people: list[int], places: list[int], known: int | None) -> Fraction:
     """Return the mean chance: for each person over all choices of their records, then over the people."""
-    traces: dict[int, Counter[int]] = {person: Counter() for person in people}
+    trace_risk: dict[int, Counter[int]] = {person: Counter() for person in people}
     for person, place in zip(people, places, strict=True):
-        traces[person][place] += 1
+        trace_risk[person][place] += 1
     means = []
-    for trace in traces.values():
+    for trace in trace_risk.values():
         records = list(trace.elements())
         choices = [Counter(each) for each in combinations(records, min(known or len(records), len(records)))]
-        candidates = [sum(other >= choice for other in traces.values()) for choice in choices]
+        candidates = [sum(other >= choice for other in trace_risk.values()) for choice in choices]
         means.append(sum((Fraction(1, n) for n in candidates), Fraction()) / len(candidates))
     return sum(means, Fraction()) / len(means)
 
@@ -145,7 +145,7 @@ class TestSamples:
         return taken
 
     def test_tell_how_far_their_mean_may_be_off(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(traces, "_MOST_CHOICES", 5)
+        monkeypatch.setattr(trace_risk, "_MOST_CHOICES", 5)
         found = self.taken(10)
         # with all ten visits known the two are alone, and the others one of two
         n_alone = round((found.value - 0.5) / 0.1)
@@ -155,7 +155,7 @@ class TestSamples:
         assert found.interval == pytest.approx((found.value - reach, min(found.value + reach, 1.0)))
 
     def test_know_no_more_records_than_are_known(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(traces, "_MOST_CHOICES", 5)
+        monkeypatch.setattr(trace_risk, "_MOST_CHOICES", 5)
         # all visits would tell who is alone; one visit out of ten is one to the place of all
         assert self.taken(1).value < 0.5
         assert self.taken(1) == self.taken(1)
@@ -166,11 +166,11 @@ class TestSamples:
         """Of ten visits 45 pairs can be known, of six people 270."""
         release = published(self.PEOPLE, [place for each in self.PLACES for place in each])
         assert release.people is not None
-        found = traces._Traces.of(release, release.people)
+        found = trace_risk._Traces.of(release, release.people)
         for most, sampled in ((270, False), (269, True)):
-            monkeypatch.setattr(traces, "_MOST_CHOICES", most)
+            monkeypatch.setattr(trace_risk, "_MOST_CHOICES", most)
             assert found._is_sampled(2) == sampled
-        monkeypatch.setattr(traces, "_MOST_CHOICES", 6)
+        monkeypatch.setattr(trace_risk, "_MOST_CHOICES", 6)
         assert not found._is_sampled(11)
 
     def test_everybody_may_be_drawn_with_as_many_records_as_are_known(
@@ -178,17 +178,17 @@ class TestSamples:
     ) -> None:
         release = published(self.PEOPLE, [place for each in self.PLACES for place in each])
         assert release.people is not None
-        monkeypatch.setattr(traces, "_MOST_CHOICES", 6)
-        drawn = traces._Traces.of(release, release.people)._drawn(3)
+        monkeypatch.setattr(trace_risk, "_MOST_CHOICES", 6)
+        drawn = trace_risk._Traces.of(release, release.people)._drawn(3)
         assert sorted(person for person, _ in drawn) == list(range(6))
         assert {len(classes) for _, classes in drawn} == {3}
 
     def test_no_interval_leaves_what_a_chance_can_be(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(traces, "_MOST_CHOICES", 5)
-        monkeypatch.setattr(traces, "_REACH", 100.0)
+        monkeypatch.setattr(trace_risk, "_MOST_CHOICES", 5)
+        monkeypatch.setattr(trace_risk, "_REACH", 100.0)
         assert self.taken(10).interval == (0.0, 1.0)
 
     def test_begin_beyond_twenty_thousand_choices(self) -> None:
         for n_people, sampled in ((20_000, False), (20_001, True)):
             once, starts = np.ones(n_people, np.int64), np.arange(n_people + 1)
-            assert traces._Traces(starts, once, once, starts, once, once)._is_sampled(1) == sampled
+            assert trace_risk._Traces(starts, once, once, starts, once, once)._is_sampled(1) == sampled

@@ -13,11 +13,17 @@ from click.testing import CliRunner
 from tests.report.marks_reader import without_marks
 
 import sfumato as sf
-from sfumato.cli import cli
-from sfumato.measures.unprotected import MOST, NEAR_UNIQUE, Alone, alone_by_insensitive, warnings_of
-from sfumato.publishing.cautions import cautions
-from sfumato.release import released
-from sfumato.schema import Role
+from sfumato.data.schema import Role
+from sfumato.interfaces.cli import cli
+from sfumato.measures.identity.unprotected_attributes import (
+    MOST,
+    NEAR_UNIQUE,
+    Alone,
+    alone_by_insensitive,
+    warnings_of,
+)
+from sfumato.results.release import released
+from sfumato.workflow.publish.cautions import cautions
 
 ROLES: dict[str, Role] = {
     "age": "quasi-identifying",

@@ -26,7 +26,7 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.measures.estimation.reconstruction import uniform_estimate
+from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 
 Records = list[tuple[int, str, str, int]]
 records = st.lists(

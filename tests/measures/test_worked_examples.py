@@ -34,13 +34,9 @@ from sfumato import (
     SuppressSensitive,
     Table,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.cells import Cells as ReleasedCells
-from sfumato.cells import ValueSets
-from sfumato.classes import SensitiveCounts
-from sfumato.errors import ParameterError
+from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.measures import (
     AverageClassSize,
     InformationGain,
@@ -49,7 +45,11 @@ from sfumato.measures import (
     QuasiIdentifierContribution,
     ReidentificationRisk,
 )
-from sfumato.measures.reidentification import class_sizes
+from sfumato.measures.identity.reidentification import class_sizes
+from sfumato.registry import methods
+from sfumato.results.released_column import Cells as ReleasedCells
+from sfumato.results.released_column import ValueSets
+from sfumato.runtime.errors import ParameterError
 
 Cells = Mapping[str, Sequence[str]]
 
@@ -231,7 +231,7 @@ class TestGains:
 
     def test_readers_can_compute_them(self) -> None:
         for name in ("knowledge-gain", "privacy-loss", "accuracy-gain"):
-            asked = registry.build_measure(name)
+            asked = methods.build_measure(name)
             assert (asked.needs, asked.guards) == ("release", "attribute")
 
     @pytest.mark.parametrize("name", ["knowledge-gain", "privacy-loss", "t-closeness"])
@@ -366,7 +366,7 @@ class TestLosses:
     def test_what_is_known_of_the_losses(self) -> None:
         of_cells = {"suppression-loss", "discernibility", "average-class-size"}
         for name in (*of_cells, "general-loss", "total-loss", "precision"):
-            asked = registry.build_measure(name)
+            asked = methods.build_measure(name)
             assert (asked.needs == "release") is (name in of_cells)
             assert asked.axis == "utility"
             assert asked.better == ("higher" if name == "precision" else "lower")

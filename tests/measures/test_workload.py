@@ -24,16 +24,16 @@ from sfumato import (
     SuppressSensitive,
     Table,
     WorkloadUtility,
-    datasets,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures import workload
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.workload import trivial_features
+from sfumato.measures.utility import workload
+from sfumato.measures.utility.workload import trivial_features
 from sfumato.miners import accuracy, predict
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 
@@ -141,7 +141,7 @@ def test_the_best_miner_counts_and_all_are_told(needing_both: Bound) -> None:
 def test_its_label_is_read_back() -> None:
     asked = WorkloadUtility("target", ("majority", "one-rule"), folds=3)
     assert asked.label == "workload-utility target=target miners=majority,one-rule folds=3"
-    assert registry.build_measure(asked.label) == asked
+    assert methods.build_measure(asked.label) == asked
 
 
 def test_a_miner_that_does_not_finish_is_named(needing_both: Bound, gate: Any) -> None:

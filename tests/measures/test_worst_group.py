@@ -26,13 +26,13 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
 from sfumato.measures import LevelReached
-from sfumato.measures.base import measure_group
-from sfumato.measures.groups import groups_of
 from sfumato.measures.worst_group import compares, worst_for_each
-from sfumato.release import made_up
-from sfumato.sanitizers.changed_records import with_codes
+from sfumato.results.measurement import measure_group
+from sfumato.results.people_groups import groups_of
+from sfumato.results.release import made_up
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.perturb.changed_records import with_codes
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [20, 21, 22, 23, 24, 60, 70],

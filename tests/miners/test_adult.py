@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from sfumato import Release, Schema, Table, datasets
+from sfumato import Release, Schema, Table
 from sfumato.miners import accuracy, original_view, predict
+from sfumato.reading import datasets
 
 NAMES = (
     "age",

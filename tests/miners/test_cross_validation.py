@@ -19,11 +19,9 @@ from sfumato import (
     Schema,
     SuppressSensitive,
     Table,
-    registry,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.errors import DataError, ParameterError
+from sfumato.data.schema import Attribute
 from sfumato.miners import (
     FoldsDone,
     NaiveBayes,
@@ -36,12 +34,14 @@ from sfumato.miners import (
 )
 from sfumato.miners.cross_validation import forget
 from sfumato.miners.folds import held_out
-from sfumato.schema import Attribute
+from sfumato.registry import methods
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.errors import DataError, ParameterError
 
 Bound = tuple[Table, Schema]
 
-CLASSIFIERS = [name for name, cls in registry.registered("miner").items() if cls.predicts == "category"]
-REGRESSORS = [name for name, cls in registry.registered("miner").items() if cls.predicts == "number"]
+CLASSIFIERS = [name for name, cls in methods.registered("miner").items() if cls.predicts == "category"]
+REGRESSORS = [name for name, cls in methods.registered("miner").items() if cls.predicts == "number"]
 
 
 def made(n_records: int, seed: int = 0) -> dict[str, Any]:

@@ -25,9 +25,9 @@ from sfumato import (
     Table,
     sanitize,
 )
+from sfumato.data.schema import Attribute
 from sfumato.miners import encoding
 from sfumato.miners.encoding import encode
-from sfumato.schema import Attribute
 
 Bound = tuple[Table, Schema]
 

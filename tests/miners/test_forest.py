@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sfumato import RandomForest, Scenario, User, registry
-from sfumato.errors import ParameterError
+from sfumato import RandomForest, Scenario, User
 from sfumato.miners.forest import Forest
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError
 
 RNG = np.random.default_rng(1)
 FEATURES = RNG.integers(0, 3, (400, 9)).astype(float)
@@ -75,10 +76,10 @@ def test_shares_of_records_are_weights_too() -> None:
 
 def test_a_miner_is_named_with_its_parameters() -> None:
     label = "random-forest trees=10 smallest-leaf=1 features=log2"
-    miner = registry.build_miner(label)
+    miner = methods.build_miner(label)
     assert miner == RandomForest(10, 1, "log2")
-    assert registry.label_of(miner) == label
-    assert registry.label_of(registry.build_miner("random-forest trees=50")) == "random-forest"
+    assert methods.label_of(miner) == label
+    assert methods.label_of(methods.build_miner("random-forest trees=50")) == "random-forest"
     assert Scenario.of(Scenario(user=User(miners=(label,))).to_dict()).user.miners == (label,)
 
 
@@ -95,4 +96,4 @@ def test_a_miner_is_named_with_its_parameters() -> None:
 )
 def test_what_is_wrong_in_a_label_is_said(label: str, words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        registry.build_miner(label)
+        methods.build_miner(label)

@@ -21,13 +21,13 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.errors import DataError
+from sfumato.data.schema import Attribute
 from sfumato.miners import learning_task as posing
 from sfumato.miners.base import Predicts
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of
 from sfumato.miners.learning_task import pose
-from sfumato.schema import Attribute
+from sfumato.runtime.errors import DataError
 
 Bound = tuple[Table, Schema]
 

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 
-from sfumato import Schema, Table, datasets
+from sfumato import Schema, Table
 from sfumato.miners import Predictions, original_view, predict
 from sfumato.miners.cross_validation import forget
-from sfumato.miners.fitting import answer_folds
+from sfumato.miners.fit import answer_folds
+from sfumato.reading import datasets
 from sfumato.runtime import processes
 
 MINERS = """
@@ -80,7 +81,7 @@ class Own:
 
 view = original_view(*datasets.hospital())
 predict(view, "diagnosis", "majority")
-from sfumato.miners.fitting import answer_folds
+from sfumato.miners.fit import answer_folds
 from sfumato.runtime import processes
 print(processes._idle[answer_folds][0].pid, flush=True)
 print(predict(view, "diagnosis", Own(sys.argv[1], float(sys.argv[2])), folds=3).finished, flush=True)

@@ -9,7 +9,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import MinMaxScaler
 
-from sfumato.miners.simple import BestRule, Neighbours, OneDependence
+from sfumato.miners.simple_estimators import BestRule, Neighbours, OneDependence
 
 
 def drawn(seed: int, n_rows: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta
 from sklearn.tree import DecisionTreeClassifier
 
-from sfumato.miners.tree import PrunedTree, by_chance, expected_errors, pruned
+from sfumato.miners.c45_tree import PrunedTree, by_chance, expected_errors, pruned
 
 
 def added_errors(n: float, e: float, confidence: float) -> float:

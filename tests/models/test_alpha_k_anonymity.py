@@ -24,9 +24,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import AlphaKAnonymity, DistinctDiversity
-from sfumato.release import failing_rows, holds
+from sfumato.results.release import failing_rows, holds
+from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import Bucketize
 
 Bound = tuple[Table, Schema]

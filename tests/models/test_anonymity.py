@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, sanitize
-from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import AlphaKAnonymity
-from sfumato.release import failing_rows, holds
+from sfumato.results.release import failing_rows, holds
+from sfumato.runtime.errors import Infeasible, ParameterError
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

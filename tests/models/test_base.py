@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 
 from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.errors import ParameterError
-from sfumato.facts import Better
+from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -25,6 +22,9 @@ from sfumato.models import (
     all_of,
 )
 from sfumato.models.base import worst_attribute
+from sfumato.registry.declarations import Better
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from sfumato import KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
-from sfumato.hierarchy import Hierarchy
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, count_classes
+from sfumato.data.hierarchy import Hierarchy
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,

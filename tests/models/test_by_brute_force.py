@@ -27,10 +27,8 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    registry,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -40,7 +38,9 @@ from sfumato.models import (
     RecursiveDiversity,
     all_of,
 )
-from sfumato.release import failing_rows, holds
+from sfumato.registry import methods
+from sfumato.results.release import failing_rows, holds
+from sfumato.runtime.errors import Infeasible, ParameterError
 
 Record = dict[str, Any]
 Distribution = dict[Any, Fraction]
@@ -328,9 +328,9 @@ def test_a_recipe_with_the_model_survives_json(model: Any) -> None:
         assert read.seed == 3
 
 
-@pytest.mark.parametrize("name", registry.registered("model"))
+@pytest.mark.parametrize("name", methods.registered("model"))
 def test_every_registered_model_has_an_oracle_here(name: str) -> None:
-    assert registry.look_up("model", name) in ORACLES
+    assert methods.look_up("model", name) in ORACLES
 
 
 def test_a_recipe_with_all_models_survives_json() -> None:

@@ -26,9 +26,9 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.release import holds
+from sfumato.results.release import holds
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cityblock, jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
-from sfumato.classes import SensitiveCounts
+from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.models.distances import (
     hellinger,
     jensen_shannon,

@@ -28,9 +28,9 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.release import holds
+from sfumato.results.release import holds
 from sfumato.sanitizers import Bucketize
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
 Pairs = list[tuple[int, Any]]

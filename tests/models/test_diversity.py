@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sfumato import AsIs, KAnonymity, PrivacyModel, ProbabilisticDiversity, Release, Schema, Table, sanitize
-from sfumato.errors import ParameterError
 from sfumato.models import DistinctDiversity, EntropyDiversity, RecursiveDiversity
-from sfumato.release import holds
+from sfumato.results.release import holds
+from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 

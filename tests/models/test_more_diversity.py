@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, PrivacyModel, Release, Schema, Table, sanitize
-from sfumato.errors import Infeasible
 from sfumato.models import DistinctDiversity, EntropyDiversity, ProbabilisticDiversity, RecursiveDiversity
-from sfumato.release import holds
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible
 
 Bound = tuple[Table, Schema]
 

@@ -41,10 +41,10 @@ from sfumato.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.publish import write_release
-from sfumato.release import holds
+from sfumato.results.release import holds
 from sfumato.sanitizers import Cut
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]
 

@@ -13,9 +13,8 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
 from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, count_classes
-from sfumato.errors import ParameterError
-from sfumato.hierarchy import Hierarchy
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, count_classes
+from sfumato.data.hierarchy import Hierarchy
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -25,12 +24,8 @@ from sfumato.models import (
     RecursiveDiversity,
 )
 from sfumato.models.bounds import capped_share, convex_share, lost_share
-from sfumato.models.distances import (
-    jensen_shannon,
-    ordered_distance,
-    relative_entropy,
-    total_variation,
-)
+from sfumato.models.distances import jensen_shannon, ordered_distance, relative_entropy, total_variation
+from sfumato.runtime.errors import ParameterError
 
 
 def classes_of(

@@ -17,7 +17,7 @@ collect_ignore = ["package"]
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
-MAIN = "from sfumato.cli import main; main()"
+MAIN = "from sfumato.interfaces.cli import main; main()"
 
 
 def install(package: Path, target: Path) -> Path:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.facts import Axis, Better
-from sfumato.measures.base import Measure
+from sfumato.registry.declarations import Axis, Better
+from sfumato.results.measurement import Measure
 
 from .conftest import begin, command
 from .test_plugin import PEOPLE
@@ -29,9 +29,9 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato import KAnonymity, PrivacyModel, Recipe, Table, register
-from sfumato.cells import Cells
-from sfumato.measures.base import Measure
-from sfumato.release import released
+from sfumato.results.released_column import Cells
+from sfumato.results.measurement import Measure
+from sfumato.results.release import released
 
 
 def raises(*_): raise ValueError("MARKER")
@@ -308,7 +308,7 @@ def test_without_a_limit_the_first_interrupt_ends_what_hangs(
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.thorough("tests/exploring/test_run.py")
+@pytest.mark.thorough("tests/explore/test_run.py")
 def test_a_measure_that_fails_loses_nothing_that_was_measured_before(plugged: Path, tmp_path: Path) -> None:
     assert explored(plugged, tmp_path, "", "--workers", "1")[0] == 0
     measures = ', { bad-measure = { how = "raises" } }'

@@ -153,7 +153,7 @@ VISIT = """
 import json, sys
 from pathlib import Path
 from starlette.testclient import TestClient
-from sfumato.workbench.server import application
+from sfumato.interfaces.workbench.server import application
 
 client = TestClient(
     application(Path.cwd(), token="token"),

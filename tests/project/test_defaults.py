@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sfumato import CartSynthesis, KAnonymity, Laplace, Mondrian, Schema, Suited, Table, datasets, explore
-from sfumato.project.defaults import default_measures
+from sfumato import CartSynthesis, KAnonymity, Laplace, Mondrian, Schema, Suited, Table, explore
+from sfumato.reading import datasets
+from sfumato.workflow.project.default_measures import default_measures
 
 
 def test_attack_risk_is_the_first_axis_where_not_all_rows_stand_for_people() -> None:

@@ -12,15 +12,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.columns import Limit
-from sfumato.datasets import FOLDER
-from sfumato.errors import DataError, HierarchyError, ProjectError, SchemaError, SfumatoError, UserError
-from sfumato.hierarchy import Dates, Hierarchy, Intervals, Prefixes
-from sfumato.project.defaults import PRIVACY_MEASURES, UTILITY_MEASURES
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.search import Sweep
-from sfumato.search.suited import Suited
+from sfumato.data.hierarchy import Dates, Hierarchy, Intervals, Prefixes
+from sfumato.reading.datasets import FOLDER
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import (
+    DataError,
+    HierarchyError,
+    ProjectError,
+    SchemaError,
+    SfumatoError,
+    UserError,
+)
+from sfumato.searches import Sweep
+from sfumato.searches.default_plan import Suited
+from sfumato.workflow.project.default_measures import PRIVACY_MEASURES, UTILITY_MEASURES
+from sfumato.workflow.project.project_file import Project
 
 SECRET = "SECRETVALUE"
 PEOPLE = "name,age,zip,born,work,diagnosis\n" + "".join(
@@ -736,7 +743,7 @@ class TestReading:
 
 
 def test_the_embedded_example_is_a_valid_project(tmp_path: Path) -> None:
-    from sfumato.datasets.demo import write_demo
+    from sfumato.reading.datasets.demo_project import write_demo
 
     path = write_demo(tmp_path / "demo")
     project = Project.load(path)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.columns import Limit
-from sfumato.errors import ProjectError
-from sfumato.project.file import Project
-from sfumato.project.policies import POLICIES
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ProjectError
+from sfumato.workflow.project.policies import POLICIES
+from sfumato.workflow.project.project_file import Project
 
 FILE = """
 [data]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import AsIs, Release, measure, registry, sanitize
-from sfumato.errors import ProjectError, SchemaError
-from sfumato.project.file import Project
+from sfumato import AsIs, Release, measure, sanitize
+from sfumato.registry import methods
+from sfumato.runtime.errors import ProjectError, SchemaError
+from sfumato.workflow.project.project_file import Project
 
 PEOPLE = "home,age,sex,ill,perwt\n" + "".join(
     f"{n // 2},{20 + n % 5},{'fm'[n % 2]},{'xyz'[n % 3]},{100 + n}\n" for n in range(12)
@@ -54,7 +55,7 @@ def as_it_is(project: Project) -> Release:
 
 
 def labels(project: Project) -> list[str]:
-    return [registry.build_measure(written).label for written in project.privacy]
+    return [methods.build_measure(written).label for written in project.privacy]
 
 
 def test_weight_and_household_need_no_role_and_are_not_released(load: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato import Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
-from sfumato.publishing.branches import published_branches
+from sfumato.workflow.publish.branches import published_branches
 
 TREE = {"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]}
 PEOPLE = ["France", "Italy", "France", "Italy", "Malta", "Japan", "Japan"]

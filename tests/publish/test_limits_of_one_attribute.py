@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PolicyNotMet
-from sfumato.frontier import broken_limits
-from sfumato.verifying.documents import read_manifest
+from sfumato.results.frontier import broken_limits
+from sfumato.runtime.errors import PolicyNotMet
+from sfumato.verification.documents import read_manifest
 
 MEASURES = ["privacy-loss", "t-closeness", "general-loss"]
 

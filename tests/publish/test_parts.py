@@ -11,17 +11,17 @@ import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
-from sfumato.publishing import publish as publishing
-from sfumato.publishing.publish import publish
-from sfumato.publishing.verify import verify
-from sfumato.release import Release, drawn_orders
+from sfumato.reading import datasets
+from sfumato.results.release import Release, drawn_orders
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.sanitizers.mondrian import Mondrian
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.sanitizers.generalize.mondrian import Mondrian
+from sfumato.workflow.publish import publish as publishing
+from sfumato.workflow.publish.publish import publish
+from sfumato.workflow.publish.verify import verify
 
 
 def released() -> dict[str, Release]:

@@ -25,10 +25,10 @@ from sfumato import (
     sanitize,
     verify,
 )
-from sfumato.errors import PolicyNotMet, SchemaError
-from sfumato.report.page import class_facts
-from sfumato.verifying.check import check_folder
-from sfumato.verifying.documents import read_manifest
+from sfumato.runtime.errors import PolicyNotMet, SchemaError
+from sfumato.verification.check import check_folder
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.report.owner_report import class_facts
 
 SCHEMA = Schema(
     (

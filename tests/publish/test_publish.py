@@ -14,23 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets, measure, registry
-from sfumato.columns import Limit
-from sfumato.errors import PolicyNotMet, UserError, VerificationFailed
-from sfumato.frontier import Candidate, Frontier
+from sfumato import measure
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.project.file import Project
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.manifest import measurement_of
-from sfumato.publishing.publish import (
-    Evidence,
-    formula_columns,
-    publish,
-    publish_candidate,
-    write_release,
-)
-from sfumato.publishing.verify import verify
-from sfumato.recipe import Recipe
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.manifest import measurement_of
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import PolicyNotMet, UserError, VerificationFailed
 from sfumato.sanitizers import (
     Anatomy,
     AsIs,
@@ -43,8 +35,18 @@ from sfumato.sanitizers import (
     SuppressSensitive,
     sanitize,
 )
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import numeral, read_manifest
+from sfumato.verification.check import Check
+from sfumato.verification.documents import numeral, read_manifest
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.publish import (
+    Evidence,
+    formula_columns,
+    publish,
+    publish_candidate,
+    write_release,
+)
+from sfumato.workflow.publish.verify import verify
 
 WAYS = [
     AsIs(),
@@ -130,7 +132,7 @@ class TestEveryWay:
         folder = published(replace(project, privacy=asked, utility=utility), how, tmp_path / "out")
         claims = [measurement_of(claim).label for claim in read_manifest(folder).claims]
         wanted: list[Any] = [*asked, *utility[:2], "k-anonymity", "reidentification-risk"]
-        assert list(dict.fromkeys(claims)) == [registry.build_measure(each).label for each in wanted]
+        assert list(dict.fromkeys(claims)) == [methods.build_measure(each).label for each in wanted]
         assert not problems(folder)
 
     def test_what_was_published_verifies(self, project: Project, tmp_path: Path, how: object) -> None:
@@ -315,7 +317,7 @@ class TestWriting:
         def interrupted(*_: object, **__: object) -> str:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("sfumato.report.profiles.published_pages", interrupted)
+        monkeypatch.setattr("sfumato.workflow.report.reviewer_profiles.published_pages", interrupted)
         before = sorted(tmp_path.iterdir())
         with pytest.raises(KeyboardInterrupt):
             published(project, AsIs(), tmp_path / "out")
@@ -325,7 +327,7 @@ class TestWriting:
         self, project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         wrong = [Check("something", "is wrong")]
-        monkeypatch.setattr("sfumato.publishing.publish.data_checks", lambda *_: wrong)
+        monkeypatch.setattr("sfumato.workflow.publish.publish.data_checks", lambda *_: wrong)
         with pytest.raises(VerificationFailed, match="nothing was published"):
             published(project, AsIs(), tmp_path / "out")
         assert not (tmp_path / "out").exists()

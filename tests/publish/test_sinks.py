@@ -26,21 +26,21 @@ from sfumato import (
     KAnonymity,
     Mondrian,
     ProbabilisticDiversity,
-    datasets,
     publish,
     read_codebook,
     sanitize,
     verify,
 )
-from sfumato.errors import SfumatoError, UserError
-from sfumato.project.file import Project
-from sfumato.publishing.partitions import MOST_PARTITIONS, lay_into_folders
-from sfumato.publishing.statistics import renamings, write_statistics
-from sfumato.release import Release
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.partitions import partition_file
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
+from sfumato.reading import datasets
+from sfumato.results.release import Release
+from sfumato.runtime.errors import SfumatoError, UserError
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.partition_check import partition_file
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.partitions import MOST_PARTITIONS, lay_into_folders
+from sfumato.workflow.publish.statistics_output import renamings, write_statistics
 
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
@@ -196,7 +196,7 @@ class TestForgedFolders:
 
     def mend(self, folder: Path) -> None:
         """Write the checksums anew, as a careless forger does."""
-        from sfumato.verifying.folder import UNLISTED, file_names, fingerprint
+        from sfumato.verification.folder import UNLISTED, file_names, fingerprint
 
         facts = json.loads((folder / "manifest.json").read_text("utf-8"))
         facts["files"] = {
@@ -456,7 +456,7 @@ model = {{ k-anonymity = {{ k = 1 }} }}
 def test_the_project_file_and_the_command_ask_for_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sfumato.cli import run
+    from sfumato.interfaces.cli import run
 
     monkeypatch.chdir(tmp_path)
     named = FRAME.rename(columns={"marital status": "marital"})

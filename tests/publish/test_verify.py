@@ -11,10 +11,10 @@ import msgspec
 import pytest
 
 import sfumato as sf
-from sfumato.errors import UserError
-from sfumato.publishing.verify import Verification, data_checks, read_written, verify, write_certificate
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import read_manifest
+from sfumato.runtime.errors import UserError
+from sfumato.verification.check import Check
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.publish.verify import Verification, data_checks, read_written, verify, write_certificate
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +119,7 @@ def test_a_report_that_cannot_be_written_again_fails_with_the_reason(
     def broken(*_: object) -> dict[str, str]:
         raise UserError("no room for a page")
 
-    monkeypatch.setattr("sfumato.report.profiles.published_pages", broken)
+    monkeypatch.setattr("sfumato.workflow.report.reviewer_profiles.published_pages", broken)
     failed = verify(honest).failed
     assert [(check.what.split()[0], check.problem) for check in failed if " says " in check.what] == [
         ("report.html", "it cannot be written again: no room for a page"),

@@ -11,10 +11,10 @@ import pytest
 from tests.report.marks_reader import without_marks
 
 import sfumato as sf
-from sfumato.errors import ParameterError, PolicyNotMet, UserError
-from sfumato.publishing.manifest import measurement_of
-from sfumato.publishing.publish import publish_candidate
-from sfumato.verifying.documents import numeral, read_manifest
+from sfumato.results.manifest import measurement_of
+from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError
+from sfumato.verification.documents import numeral, read_manifest
+from sfumato.workflow.publish.publish import publish_candidate
 
 MEASURES = ["privacy-loss", "k-anonymity", "utility-loss", "total-loss"]
 AXES = ("privacy-loss", "utility-loss")

@@ -11,13 +11,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.choosing.tokens import Misread
-from sfumato.errors import ParameterError
-from sfumato.measures.estimation.queries import satisfied_queries
-from sfumato.measures.estimation.reconstruction import reconstructed, true_estimate
-from sfumato.receiving import answer, bounds
-from sfumato.receiving.answer import AnswerRow, query
-from sfumato.receiving.labels import Wording
+from sfumato.measures.utility.estimation.random_queries import satisfied_queries
+from sfumato.measures.utility.estimation.reconstruction import reconstructed, true_estimate
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.tokens import Misread
+from sfumato.workflow.query import bounds, query_answer
+from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.query_answer import AnswerRow, query
 
 COUNTRIES = sf.Hierarchy.nested({"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]})
 SCHEMA = sf.Schema(
@@ -347,7 +347,7 @@ def test_how_a_release_is_read_is_one_of_two_ways() -> None:
 
 
 def test_a_query_that_tells_too_much_apart_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "_MOST_NUMBERS", 0)
+    monkeypatch.setattr(query_answer, "_MOST_NUMBERS", 0)
     with pytest.raises(ParameterError, match="too many values apart"):
         query(generalized({"age": 1, "country": 0}), "count by illness")
 

@@ -15,9 +15,9 @@ import pytest
 from scipy.stats import binomtest
 
 import sfumato as sf
-from sfumato.errors import ParameterError, UserError
-from sfumato.receiving.challenge import Challenge, challenge
-from sfumato.receiving.score import UNDEFINED, commitment, risk, scores
+from sfumato.runtime.errors import ParameterError, UserError
+from sfumato.workflow.query.challenge import Challenge, challenge
+from sfumato.workflow.query.score import UNDEFINED, commitment, risk, scores
 
 N = 400
 

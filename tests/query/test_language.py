@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.choosing.tokens import Misread
-from sfumato.receiving.language import CellTest, Joined, Not, Span, parse_query
+from sfumato.workflow.choose.tokens import Misread
+from sfumato.workflow.query.query_language import CellTest, Joined, Not, Span, parse_query
 
 READ = {
     "count": "count",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.receiving import score
-from sfumato.receiving.score import MEMBERSHIP, UNDEFINED, broken_seals, commitment, main, risk, scores
+from sfumato.workflow.query import score
+from sfumato.workflow.query.score import MEMBERSHIP, UNDEFINED, broken_seals, commitment, main, risk, scores
 
 Rows = list[dict[str, str]]
 

@@ -16,12 +16,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from sfumato.engines.base import engine_named
-from sfumato.errors import DataError, ProjectError, SfumatoError
-from sfumato.project.file import Project
-from sfumato.reading.read import read
+from sfumato.data.table import Table
+from sfumato.reading.read_table import read
 from sfumato.reading.sources import source_at
-from sfumato.table import Table
+from sfumato.runtime.errors import DataError, ProjectError, SfumatoError
+from sfumato.workflow.engines.base import engine_named
+from sfumato.workflow.project.project_file import Project
 
 SECRET = "SECRETVALUE"
 PEOPLE = "CREATE TABLE people (age INTEGER, sex TEXT, pay DOUBLE PRECISION, town TEXT)"
@@ -321,8 +321,8 @@ class TestPostgres:
     def test_by_a_project_file_whose_store_holds_no_secret(
         self, postgres: str, server: tuple[str, str], tmp_path: Path
     ) -> None:
-        from sfumato.exploring.run import explore
-        from sfumato.store.base import Store
+        from sfumato.workflow.explore.explore_project import explore
+        from sfumato.workflow.store.store import Store
 
         text = f"""
             [data]
@@ -355,7 +355,7 @@ class TestPostgres:
         monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        from sfumato.cli import run
+        from sfumato.interfaces.cli import run
 
         monkeypatch.chdir(tmp_path)
         assert run(["new", postgres, "--table", "people"]) == 0

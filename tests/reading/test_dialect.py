@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import DataError
-from sfumato.reading.arrow import read_arrow
+from sfumato.reading.arrow_files import read_arrow
 from sfumato.reading.dialect import Dialect, sniff
+from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"
 PEOPLE = "name,postcode\nAda,01307\nBob,00001\n"
@@ -57,9 +57,9 @@ def refusal(path: Path, **dialect: str) -> str:
 
 
 def test_the_names_are_also_those_of_reading() -> None:
-    from sfumato.reading import arrow
+    from sfumato.reading import arrow_files
 
-    assert (arrow.Dialect, arrow.sniff) == (Dialect, sniff)
+    assert (arrow_files.Dialect, arrow_files.sniff) == (Dialect, sniff)
 
 
 class TestSniffing:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from sfumato.errors import DataError
+from sfumato.data.table import Table
 from sfumato.reading import dialect
-from sfumato.reading.arrow import read_arrow
-from sfumato.reading.guess import guess
-from sfumato.table import Table
+from sfumato.reading.arrow_files import read_arrow
+from sfumato.reading.role_guess import guess
+from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"
 

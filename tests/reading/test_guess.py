@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.datasets import FOLDER, adult_records
-from sfumato.hierarchy import Dates, Intervals, Nested, Prefixes
-from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table, number
+from sfumato.data.hierarchy import Dates, Intervals, Nested, Prefixes
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table, number
+from sfumato.reading.datasets import FOLDER, adult_records
+from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 
 SECRET = "SECRETVALUE"
 IDENTIFYING, QUASI = "identifying", "quasi-identifying"

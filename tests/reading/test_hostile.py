@@ -17,12 +17,12 @@ import pytest
 from pyarrow import feather
 
 import sfumato as sf
-from sfumato.choosing.question import parse
-from sfumato.cli import run
-from sfumato.errors import DataError, HierarchyError, ParameterError, UserError
-from sfumato.files import file_beside
-from sfumato.hierarchy import Dates, Hierarchy
-from sfumato.measures.scenario.expressions import Expression
+from sfumato.data.hierarchy import Dates, Hierarchy
+from sfumato.interfaces.cli import run
+from sfumato.measures.scenarios.expressions import Expression
+from sfumato.runtime.errors import DataError, HierarchyError, ParameterError, UserError
+from sfumato.runtime.files import file_beside
+from sfumato.workflow.choose.question import parse
 
 MARKER = "SECRETVALUE"
 ROWS = "".join(f"{i % 50},{'mf'[i % 2]},{MARKER}{'abc'[i % 3]}\n" for i in range(200))
@@ -131,7 +131,7 @@ def try_all(capsys: pytest.CaptureFixture[str], place: Path, name: str) -> None:
     outcome(capsys, place, "measure", name, "-P", "sound.toml", "--measure", "k-anonymity")
 
 
-@pytest.mark.filterwarnings("default::sfumato.reading.mixtures.MixedWriting")
+@pytest.mark.filterwarnings("default::sfumato.reading.mixed_writing.MixedWriting")
 @pytest.mark.parametrize("name", CSV)
 def test_csv_files(name: str, place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = CSV[name]

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import sfumato as sf
-from sfumato.cli import run
-from sfumato.errors import DataError
-from sfumato.reading.mixtures import MixedWriting, collected
+from sfumato.interfaces.cli import run
+from sfumato.reading.mixed_writing import MixedWriting, collected
+from sfumato.runtime.errors import DataError
 
 Write = Callable[[list[str]], Path]
 

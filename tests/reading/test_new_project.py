@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.datasets import FOLDER
-from sfumato.project.file import Project
-from sfumato.reading.guess import decimal_mark, guess, likely_missing_values
-from sfumato.reading.new_project import project_text, start_project
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.reading.datasets import FOLDER
+from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_values
+from sfumato.workflow.project.new_project import project_text, start_project
+from sfumato.workflow.project.project_file import Project
 
 SECRET = "SECRETVALUE"
 PEOPLE = Table.from_arrow(

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.runtime.errors import DataError
 
 COLUMNS: dict[str, list[Any]] = {"age": [31, 42, 31], "zip": ["0213", "1485", "0213"]}
 

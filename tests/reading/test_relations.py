@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.progress import listening
-from sfumato.reading import relations as module
-from sfumato.reading.guess import guess
-from sfumato.reading.relations import relations
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.reading import column_relations as module
+from sfumato.reading.column_relations import relations
+from sfumato.reading.role_guess import guess
+from sfumato.runtime.progress import listening
 
 
 def by_definition(table: Table) -> list[tuple[str, str, str]]:

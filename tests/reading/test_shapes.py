@@ -9,10 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.hierarchy import Dates, Prefixes
-from sfumato.reading.shapes import DateFormat, as_dates, as_numbers, decimal_mark, likely_missing_values
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table, number
+from sfumato.data.hierarchy import Dates, Prefixes
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table, number
+from sfumato.reading.column_shapes import (
+    DateFormat,
+    as_dates,
+    as_numbers,
+    decimal_mark,
+    likely_missing_values,
+)
 
 # Numbers
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tools.fuzzed import KEPT
 
-from sfumato.errors import DataError
 from sfumato.reading.excel import read_excel
-from sfumato.reading.sheets import sheets_of
+from sfumato.reading.worksheets import sheets_of
+from sfumato.runtime.errors import DataError
 from sfumato.runtime.processes import read_in_child
 
 OLD = KEPT / "seeds" / "xls"

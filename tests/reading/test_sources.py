@@ -12,9 +12,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.errors import DataError
-from sfumato.reading.read import read
+from sfumato.reading.read_table import read
 from sfumato.reading.sources import Source, source_at, state_of
+from sfumato.runtime.errors import DataError
 
 Write = Callable[[str, dict[str, list[object]]], Path]
 
@@ -165,7 +165,7 @@ class TestStandardInput:
     def run(self, given: bytes, *, engine: str = "memory") -> subprocess.CompletedProcess[bytes]:
         """Read standard input twice, as commands do, and print what was read."""
         program = (
-            "from sfumato.engines.base import engine_named; from sfumato.reading.sources import source_at\n"
+            "from sfumato.workflow.engines.base import engine_named; from sfumato.reading.sources import source_at\n"
             f"tables = [engine_named({engine!r}).reduce(source_at('-')) for _ in range(2)]\n"
             "print(len({table.fingerprint for table in tables}), *tables[0]['age'].domain)"
         )

@@ -12,8 +12,8 @@ import pyreadstat
 import pytest
 
 import sfumato as sf
-from sfumato.cli import run
-from sfumato.errors import DataError, UserError
+from sfumato.interfaces.cli import run
+from sfumato.runtime.errors import DataError, UserError
 
 FRAME = pd.DataFrame(
     {

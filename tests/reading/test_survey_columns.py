@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sfumato import Project, Table, inspect
-from sfumato.reading.guess import Guess, guess
-from sfumato.reading.new_project import start_project
+from sfumato.reading.role_guess import Guess, guess
+from sfumato.workflow.project.new_project import start_project
 
 RNG = np.random.default_rng(3)
 N = 200

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.reading.guess import Guess, guess
+from sfumato.data.table import Table
+from sfumato.reading.role_guess import Guess, guess
 from sfumato.reading.vocabulary import AGE, PLACE, POSTCODE, folded, topic_of
-from sfumato.table import Table
 
 
 def of(name: str, values: list[str]) -> Guess:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import registry
-from sfumato.frontier import Candidate
 from sfumato.measures import Measurement
-from sfumato.measures.scenario.scenario import Adversary, Scenario, User
-from sfumato.recipe import Recipe
-from sfumato.report.adversaries import Against, measures_against, scenario_rows
+from sfumato.measures.scenarios.scenario import Adversary, Scenario, User
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.workflow.report.adversaries import Against, measures_against, scenario_rows
 
 SCENARIO = Scenario(
     "early-detection",
@@ -32,16 +32,16 @@ def who(against: Against) -> str:
 
 def test_every_privacy_measure_and_model_speaks_against_somebody() -> None:
     names = [
-        name for name, cls in registry.registered("measure").items() if getattr(cls, "axis", "") == "privacy"
+        name for name, cls in methods.registered("measure").items() if getattr(cls, "axis", "") == "privacy"
     ]
-    for name in (*names, *registry.registered("model")):
+    for name in (*names, *methods.registered("model")):
         found = measures_against([candidate(name)])
         assert {"The prosecutor", "The inquirer"} <= set(map(who, found))
         assert [who(each) for each in found if each.measures], name
 
 
 def test_every_privacy_measure_says_what_it_guards() -> None:
-    for name, cls in registry.registered("measure").items():
+    for name, cls in methods.registered("measure").items():
         assert hasattr(cls, "guards") == (cls.axis == "privacy"), name
 
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from tests.report.marks_reader import without_marks
 
-from sfumato import KAnonymity, Mondrian, datasets, measure, publish, sanitize, verify
-from sfumato.frontier import Candidate
+from sfumato import KAnonymity, Mondrian, measure, publish, sanitize, verify
 from sfumato.measures import Measurement
-from sfumato.publishing.layout import read_back
-from sfumato.publishing.manifest import layout_of
-from sfumato.publishing.verify import read_written
-from sfumato.report.attacks import attack_rows, attacks_left, attacks_tried
-from sfumato.report.publication import published_facts
-from sfumato.verifying.documents import read_manifest
+from sfumato.reading import datasets
+from sfumato.results.frontier import Candidate
+from sfumato.results.manifest import layout_of
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.publish.folder_layout import read_back
+from sfumato.workflow.publish.verify import read_written
+from sfumato.workflow.report.attack_rows import attack_rows, attacks_left, attacks_tried
+from sfumato.workflow.report.published_report import published_facts
 
 KNOWN = (
     "attack-risk",
@@ -111,7 +112,7 @@ def test_the_published_page_says_it_and_can_be_written_again(folder: Path) -> No
 
 
 def test_the_owner_is_told_the_rates() -> None:
-    from sfumato.recipe import Recipe
+    from sfumato.registry.recipe import Recipe
 
     release = sanitize(*datasets.adult("train"), Mondrian(KAnonymity(20)), seed=1)
     chosen = Candidate("one", Recipe("mondrian"), tuple(measure(release, ["membership"])))

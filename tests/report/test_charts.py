@@ -11,13 +11,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.columns import Limit
-from sfumato.facts import Better
-from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
-from sfumato.recipe import Recipe
-from sfumato.report.charts import attribute_losses_chart, frontier_chart
-from sfumato.report.curves import class_size_steps, class_sizes_chart
+from sfumato.registry.declarations import Better
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.workflow.report.charts import attribute_losses_chart, frontier_chart
+from sfumato.workflow.report.class_size_curves import class_size_steps, class_sizes_chart
 
 from .svg_reader import corners, panels, points_of
 

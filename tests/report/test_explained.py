@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.receiving.answer import query
+from sfumato.workflow.query.query_answer import query
 
 needs_r = pytest.mark.skipif(
     shutil.which("Rscript") is None,

@@ -12,19 +12,21 @@ from typing import Any
 import pytest
 
 import sfumato
-from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness, datasets, formatting
-from sfumato.columns import Limit
-from sfumato.decision import Decision
-from sfumato.errors import Infeasible
-from sfumato.frontier import Candidate, Frontier
+from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness
 from sfumato.measures import Measurement, measure
-from sfumato.measures.scenario.scenario import Adversary, Scenario
-from sfumato.project.file import Publication
-from sfumato.recipe import Recipe
-from sfumato.release import Release, released
-from sfumato.report.page import report_html
-from sfumato.report.terms import TERMS
+from sfumato.measures.scenarios.scenario import Adversary, Scenario
+from sfumato.reading import datasets
+from sfumato.registry.recipe import Recipe
+from sfumato.results import formatting
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release, released
+from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
+from sfumato.workflow.project.project_file import Publication
+from sfumato.workflow.report.glossary import TERMS
+from sfumato.workflow.report.owner_report import report_html
 
 SEED = 918273645564738291
 MEASURES = ["privacy-loss", "accuracy-gain", "reidentification-risk", "k-anonymity", "t-closeness"]

@@ -9,17 +9,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement
-from sfumato.recipe import Recipe
-from sfumato.report.charts import frontier_chart
-from sfumato.report.curves import class_size_curves
-from sfumato.report.matrix import frontier_picture, scatter_matrix
-from sfumato.report.plane import Plane
-from sfumato.report.stretch import efficient_in, steepest_stretch
-from sfumato.report.svg import COLOURS
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.report.charts import frontier_chart
+from sfumato.workflow.report.class_size_curves import class_size_curves
+from sfumato.workflow.report.scatter import Plane
+from sfumato.workflow.report.scatter_matrix import frontier_picture, scatter_matrix
+from sfumato.workflow.report.svg import COLOURS
+from sfumato.workflow.report.zoom import efficient_in, steepest_stretch
 
 from .svg_reader import corners, panels
 

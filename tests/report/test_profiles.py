@@ -10,14 +10,14 @@ import pytest
 from tests.report.marks_reader import without_marks
 
 import sfumato as sf
-from sfumato.cli import run
-from sfumato.errors import UserError
-from sfumato.project.file import Publication
-from sfumato.report.bands import band_words
+from sfumato.data.schema import Role
+from sfumato.interfaces.cli import run
+from sfumato.runtime.errors import UserError
 from sfumato.sanitizers.base import Sanitizer
-from sfumato.schema import Role
-from sfumato.verifying.documents import numeral, read_manifest
-from sfumato.verifying.folder import PROFILES
+from sfumato.verification.documents import numeral, read_manifest
+from sfumato.verification.folder import PROFILES
+from sfumato.workflow.project.project_file import Publication
+from sfumato.workflow.report.bands import band_words
 
 SAID = Publication(
     title="People & others",

@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 
 from sfumato import KAnonymity, Schema, Table, TCloseness
-from sfumato.columns import Limit
-from sfumato.frontier import Candidate, Frontier
 from sfumato.measures import Measurement, measure
-from sfumato.measures.loss import attribute_losses
-from sfumato.recipe import Recipe
-from sfumato.release import Release
-from sfumato.report import rows
+from sfumato.measures.utility.information_loss import attribute_losses
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
 from sfumato.sanitizers import AsIs, Mondrian, Sanitizer, SuppressQuasiIdentifiers, sanitize
+from sfumato.workflow.report import table_rows
 
 Bound = tuple[Table, Schema]
 MEASURES = ["privacy-loss", "reidentification-risk", "k-anonymity", "general-loss"]
@@ -40,7 +40,7 @@ def frontier(hospital: Bound) -> Frontier:
 
 
 def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
-    described = {row["name"]: row for row in rows.attribute_rows(hospital[1])}
+    described = {row["name"]: row for row in table_rows.attribute_rows(hospital[1])}
     assert list(described) == [attribute.name for attribute in hospital[1].attributes]
     assert described["name"] == {"name": "name", "role": "identifying", "kind": hospital[1]["name"].kind}
     assert (described["sex"]["levels"], described["sex"]["distinct"], described["sex"]["weight"]) == (
@@ -53,7 +53,7 @@ def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
 def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy(frontier: Frontier) -> None:
     marked: dict[str, list[Candidate | None]] = {"chosen": [frontier.candidates[2]], "knee": [None]}
     policy = {"k-anonymity": Limit(at_least=2)}
-    found = rows.candidate_rows(frontier.candidates, frontier.axes, marked, policy)
+    found = table_rows.candidate_rows(frontier.candidates, frontier.axes, marked, policy)
     assert [row["id"] for row in found] == ["exact", "withheld", "pairs", "threes"]
     assert [row["marks"] for row in found] == [[], [], ["chosen"], []]
     assert [row["keeps_policy"] for row in found] == [False, True, True, True]
@@ -62,7 +62,7 @@ def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy
 
 
 def test_methods_are_counted_and_compared_by_what_they_cover(frontier: Frontier) -> None:
-    found = rows.method_rows(frontier)
+    found = table_rows.method_rows(frontier)
     assert [(row["method"], row["candidates"]) for row in found] == [
         ("as-is", 1),
         ("suppress-quasi-identifiers", 1),
@@ -76,14 +76,14 @@ def test_methods_are_counted_and_compared_by_what_they_cover(frontier: Frontier)
 
 def test_a_limit_is_met_only_by_a_value(frontier: Frontier) -> None:
     policy = {"k-anonymity": Limit(at_least=2), "weighted-k": Limit(at_least=3)}
-    reached = [(row["reached"], row["met"]) for row in rows.policy_rows(policy, frontier.candidates[2])]
+    reached = [(row["reached"], row["met"]) for row in table_rows.policy_rows(policy, frontier.candidates[2])]
     assert reached == [("2", True), ("not applicable", False)]
-    assert [row["met"] for row in rows.policy_rows(policy, None)] == [False, False]
+    assert [row["met"] for row in table_rows.policy_rows(policy, None)] == [False, False]
 
 
 def test_requirements_say_what_was_asked_and_what_is_reached(hospital: Bound) -> None:
     chosen, release = tried(hospital, "both", Mondrian(KAnonymity(3) & TCloseness(0.9)))
-    size, distance = rows.requirement_rows(release, chosen)
+    size, distance = table_rows.requirement_rows(release, chosen)
     assert size == {"model": "k-anonymity (k = 3)", "asked": "at least 3", "reached": "3"}
     assert distance["asked"] == "at most 0.9"
     assert float(distance["reached"]) <= 0.9
@@ -91,18 +91,20 @@ def test_requirements_say_what_was_asked_and_what_is_reached(hospital: Bound) ->
 
 def test_a_recipe_of_an_unknown_method_promises_nothing(frontier: Frontier) -> None:
     unknown = replace(frontier.candidates[0], recipe=Recipe("gone", {"model": {"lost": {}}}))
-    assert rows.promised_models(unknown) == ()
-    assert rows.promised_models(frontier.candidates[0]) == ()
-    assert rows.promised_models(frontier.candidates[2]) == (KAnonymity(2),)
+    assert table_rows.promised_models(unknown) == ()
+    assert table_rows.promised_models(frontier.candidates[0]) == ()
+    assert table_rows.promised_models(frontier.candidates[2]) == (KAnonymity(2),)
 
 
 def test_measurements_stand_beside_those_of_the_trivial_releases(frontier: Frontier) -> None:
     exact, withheld, chosen, _ = frontier.candidates
-    found = rows.measurement_rows(chosen, "privacy", {"reidentification-risk": Limit(at_most=0.4)}, frontier)
+    found = table_rows.measurement_rows(
+        chosen, "privacy", {"reidentification-risk": Limit(at_most=0.4)}, frontier
+    )
     by_title = {row["words"].title: row for row in found}
     assert list(by_title) == ["privacy loss", "re-identification risk", "k-anonymity"]
     loss = by_title["privacy loss"]
-    compared = [rows.shown("privacy-loss", c.value("privacy-loss")) for c in (chosen, exact, withheld)]
+    compared = [table_rows.shown("privacy-loss", c.value("privacy-loss")) for c in (chosen, exact, withheld)]
     assert [loss["value"], loss["as_is"], loss["withheld"]] == compared
     risk = by_title["re-identification risk"]
     assert (risk["value"], risk["limit"], risk["met"]) == ("50%", "at most 40%", False)
@@ -114,7 +116,7 @@ def test_measurements_without_a_value_give_their_reason_and_others_their_notes(f
         Measurement("precision", None, "privacy", "higher", detail={"reason": "not a full-domain recoding"}),
         Measurement("query-error", 0.125, "privacy", "lower", interval=(0.11, 0.142), baseline=0.8),
     )
-    found = rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
+    found = table_rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
     assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5%"]
     assert [row["reason"] for row in found] == ["", "not a full-domain recoding", ""]
     assert [row["interval"] for row in found] == ["", "", "11% to 14.2%"]
@@ -128,7 +130,7 @@ def test_details_are_printed_in_units_of_their_own(frontier: Frontier, hospital:
     taken = measure(release, asked)
     odd = Candidate("odd", Recipe("odd"), tuple(replace(m, axis="privacy") for m in taken))
     marketer, loss, parts, total = (
-        dict(row["notes"]) for row in rows.measurement_rows(odd, "privacy", {}, frontier)
+        dict(row["notes"]) for row in table_rows.measurement_rows(odd, "privacy", {}, frontier)
     )
     assert marketer == {"records matched rightly": "4"}
     assert loss["records above the threshold"].endswith("%")
@@ -148,19 +150,19 @@ def test_the_same_measure_with_other_parameters_is_told_apart(frontier: Frontier
     chosen = with_both(frontier.candidates[3], Mondrian(KAnonymity(3)))
     policy = {"t-closeness": Limit(at_most=0.9), "t-closeness distance=js": Limit(at_most=0.01)}
     both = Frontier((exact, chosen), ("t-closeness distance=js",))
-    equal, js = rows.measurement_rows(chosen, "privacy", policy, both)
+    equal, js = table_rows.measurement_rows(chosen, "privacy", policy, both)
     assert [row["words"].title for row in (equal, js)] == ["t-closeness", "t-closeness (distance=js)"]
     assert [row["limit"] for row in (equal, js)] == ["at most 0.9", "at most 0.01"]
     assert [row["met"] for row in (equal, js)] == [True, False]
     assert equal["as_is"] != js["as_is"]
-    claims = rows.claim_rows(chosen.measurements, chosen)
+    claims = table_rows.claim_rows(chosen.measurements, chosen)
     assert [row["value"] for row in claims] == [row["value"] for row in (equal, js)]
 
 
 def test_claims_stand_beside_the_limit_of_the_same_model_only(hospital: Bound) -> None:
     chosen, release = tried(hospital, "js", Mondrian(KAnonymity(2) & TCloseness(0.4, distance="js")))
     claims = measure(release, ["k-anonymity", "t-closeness", {"t-closeness": {"distance": "js"}}])
-    found = rows.claim_rows(claims, chosen)
+    found = table_rows.claim_rows(claims, chosen)
     assert [row["asked"] for row in found] == ["at least 2", "", "at most 0.4"]
 
 
@@ -179,7 +181,7 @@ def test_changes_count_exact_generalised_and_withheld_cells(
     hospital: Bound, sanitizer: Sanitizer, distinct: int, shares: dict[str, str]
 ) -> None:
     _, release = tried(hospital, "example", sanitizer)
-    changes = {row["name"]: row for row in rows.change_rows(release, attribute_losses(release))}
+    changes = {row["name"]: row for row in table_rows.change_rows(release, attribute_losses(release))}
     about = {"name": "sex", "role": "quasi-identifying", "distinct": distinct, "original": 2}
     assert changes["sex"] == about | shares
 
@@ -193,5 +195,5 @@ def test_what_is_reached_has_few_digits_unless_they_would_mislead(
 ) -> None:
     measured = (Measurement("reidentification-risk", value, "privacy", "lower"),)
     chosen = Candidate("a", Recipe("as-is"), measured)
-    (row,) = rows.policy_rows({"reidentification-risk": Limit(at_most=most)}, chosen)
+    (row,) = table_rows.policy_rows({"reidentification-risk": Limit(at_most=most)}, chosen)
     assert row["reached"] == printed

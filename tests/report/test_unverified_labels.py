@@ -11,12 +11,12 @@ import pytest
 from tests.report.marks_reader import without_marks
 
 import sfumato as sf
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import measure
-from sfumato.project.file import Publication
-from sfumato.report.page import report_html
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import measure
 from sfumato.sanitizers.base import Sanitizer
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM
+from sfumato.verification.renderings import UNVERIFIED_CLAIM
+from sfumato.workflow.project.project_file import Publication
+from sfumato.workflow.report.owner_report import report_html
 
 LABEL = f'<span class="unverified">{UNVERIFIED_CLAIM}</span>'
 STATED = Publication(

@@ -7,10 +7,8 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
-from sfumato.datasets import adult_records
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
+from sfumato.reading.datasets import adult_records
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.brickell import rerun as brickell
 from sfumato.reproduce.brickell.artificial import artificial
 from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
@@ -18,6 +16,8 @@ from sfumato.reproduce.brickell.releases import rows
 from sfumato.reproduce.conditions import Condition
 from sfumato.reproduce.exhibits import Cell, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
 
 NAMES = (
     "age",

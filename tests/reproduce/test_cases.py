@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.errors import ParameterError, UserError
 from sfumato.reproduce.archive import deviations, read_results
 from sfumato.reproduce.cases import Cases
 from sfumato.reproduce.exhibits import (
@@ -24,6 +23,7 @@ from sfumato.reproduce.exhibits import (
 )
 from sfumato.reproduce.readings import Ambiguity, Interpretation, chosen, others
 from sfumato.reproduce.said import Said
+from sfumato.runtime.errors import ParameterError, UserError
 
 DIVERSITY = Ambiguity(
     "diversity",

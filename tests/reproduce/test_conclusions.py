@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.conclusions import Viewpoint, claims_under
 from sfumato.reproduce.experiments import Explored
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
 
 VIEW = Viewpoint("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
 

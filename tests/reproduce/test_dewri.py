@@ -9,11 +9,8 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
-from sfumato.datasets import adult_records
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.reading.datasets import adult_records
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.dewri import rerun as dewri
 from sfumato.reproduce.dewri.questions import questions
 from sfumato.reproduce.dewri.safety import figure_10, figure_11
@@ -32,6 +29,9 @@ from sfumato.reproduce.dewri.solutions import (
 from sfumato.reproduce.exhibits import Exhibit
 from sfumato.reproduce.experiments import Explored, Found, run
 from sfumato.reproduce.ranks import rank_correlation
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.project.project_file import Project
 
 EXPERIMENTS = {experiment.name: experiment for experiment in dewri.PAPER.experiments}
 COLUMNS = (

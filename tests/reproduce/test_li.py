@@ -9,12 +9,9 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
-from sfumato import datasets
-from sfumato.datasets import adult_records
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.reading import datasets
+from sfumato.reading.datasets import adult_records
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.exhibits import Claim, Exhibit
 from sfumato.reproduce.experiments import Explored, Found, run
 from sfumato.reproduce.li import rerun as li
@@ -32,7 +29,10 @@ from sfumato.reproduce.li.curves import (
 )
 from sfumato.reproduce.li.queries import figure_3b
 from sfumato.reproduce.published import published
-from sfumato.search import Sweep
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.searches import Sweep
+from sfumato.workflow.project.project_file import Project
 
 EXPERIMENTS = {experiment.name: experiment for experiment in li.PAPER.experiments}
 COLUMNS = (*datasets.QUASI_IDENTIFIERS, "occupation")

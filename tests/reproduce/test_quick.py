@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
-from sfumato.cli import cli
+from sfumato.interfaces.cli import cli
 from sfumato.reproduce import experiments
 from sfumato.reproduce.experiments import Variant
 

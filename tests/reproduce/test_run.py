@@ -6,18 +6,18 @@ import pyarrow.csv
 import pytest
 import tomlkit
 
-from sfumato import registry
-from sfumato.cli import run as command_line
-from sfumato.datasets import FOLDER, adult_records
-from sfumato.errors import ParameterError, UserError
-from sfumato.exploring.run import Progress
-from sfumato.project.file import Project
+from sfumato.interfaces.cli import run as command_line
+from sfumato.reading.datasets import FOLDER, adult_records
+from sfumato.registry import methods
 from sfumato.reproduce import experiments, run, together
 from sfumato.reproduce.conditions import Condition
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Found
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato.runtime.errors import ParameterError, UserError
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.project.project_file import Project
 
 
 @pytest.fixture
@@ -190,8 +190,8 @@ def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
         measures = [each for side in document["measure"].values() for each in side]
         assert "2012" in tomlkit.dumps(document)
         for each in measures:
-            measure, parameters = registry.name_and_parameters(each)
-            takes = "seed" in registry.parameters_of(registry.look_up("measure", measure))
+            measure, parameters = methods.name_and_parameters(each)
+            takes = "seed" in methods.parameters_of(methods.look_up("measure", measure))
             assert ("seed" in parameters) == takes
         assert all(each["seed"] == 2012 for each in document.get("scenarios", {}).values())
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Laplace, Mondrian, Recipe, Release, Schema, Table, publish, registry, sanitize
-from sfumato.cli.catalogue import catalogue
-from sfumato.errors import PolicyNotMet
-from sfumato.publishing.publish import write_release
+from sfumato import KAnonymity, Laplace, Mondrian, Recipe, Release, Schema, Table, publish, sanitize
+from sfumato.interfaces.cli.catalogue import catalogue
+from sfumato.registry import methods
 from sfumato.reproduce.seeded_noise import SeededLaplace
+from sfumato.runtime.errors import PolicyNotMet
+from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]
 RECIPE = Recipe("seeded-laplace", {"epsilon": 0.5, "ranges": {"age": 80}}, seed=7)
@@ -55,13 +56,13 @@ def test_it_can_neither_be_published_nor_written(hospital: Bound, tmp_path: Path
 
 
 def test_nobody_is_offered_it() -> None:
-    assert "seeded-laplace" not in registry.registered("sanitizer")
+    assert "seeded-laplace" not in methods.registered("sanitizer")
     assert "seeded-laplace" not in [entry["name"] for entry in catalogue()]
 
 
 def test_a_worker_finds_it_by_its_name() -> None:
     code = (
-        "from sfumato.recipe import Recipe\n"
+        "from sfumato.registry.recipe import Recipe\n"
         "recipe = Recipe('seeded-laplace', {'epsilon': 0.5})\n"
         "print(type(recipe.build()).__name__, recipe.key == recipe.normalized().key)"
     )

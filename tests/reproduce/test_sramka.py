@@ -7,12 +7,9 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
-from sfumato.datasets import adult_records
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.measures.scenario.scenario import weights_of
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.measures.scenarios.scenario import weights_of
+from sfumato.reading.datasets import adult_records
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.conditions import Condition
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found, run
@@ -20,6 +17,9 @@ from sfumato.reproduce.sramka import rerun as sramka
 from sfumato.reproduce.sramka.people import table_2
 from sfumato.reproduce.sramka.readings import DRAWN, OF_ANONYMITY, OF_NOISE
 from sfumato.reproduce.sramka.releases import clustered_releases, noisy_releases
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.project.project_file import Project
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}
 SHARED = ("workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary")

@@ -22,13 +22,13 @@ import pytest
 from tools.fuzzed import KEPT
 
 import sfumato
-from sfumato.errors import SfumatoError
+from sfumato.interfaces.workbench.server import application
+from sfumato.interfaces.workbench.state.jobs import Jobs
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
-from sfumato.reading.statistics import SUFFIXES, read_statistics
+from sfumato.reading.statistics_files import SUFFIXES, read_statistics
 from sfumato.runtime import processes
-from sfumato.workbench.server import application
-from sfumato.workbench.state.jobs import Jobs
+from sfumato.runtime.errors import SfumatoError
 
 from ..reading.test_statistics import write
 from ..workbench.conftest import TOKEN, visitor
@@ -95,7 +95,7 @@ COMMAND = """
 import os, sys
 from sfumato.runtime import processes
 {changed}
-from sfumato.cli import main
+from sfumato.interfaces.cli import main
 if __name__ == "__main__":
     sys.exit(main())
 """
@@ -293,7 +293,9 @@ def every_other_reader(trap: Trap) -> None:
 
 def mining(trap: Trap) -> None:
     forget()
-    assert predict(original_view(*sfumato.datasets.hospital()), "diagnosis", "majority", folds=2).finished
+    assert predict(
+        original_view(*sfumato.reading.datasets.hospital()), "diagnosis", "majority", folds=2
+    ).finished
 
 
 def exploring(trap: Trap) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import UserError
 from sfumato.runtime import machine, pool
+from sfumato.runtime.errors import UserError
 from sfumato.runtime.pool import UNLIMITED, Limits, Lost, run_in_workers
 
 # as a plug-in might: each function is a piece of work that a worker is given by its name
@@ -46,7 +46,7 @@ def raises(reporter):
 
 
 def refuses(reporter):
-    from sfumato.errors import UserError
+    from sfumato.runtime.errors import UserError
     raise UserError("name the column")
 
 

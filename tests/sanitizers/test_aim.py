@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 from sfumato import AIM, Attribute, Schema, Table, sanitize
-from sfumato.errors import ParameterError, UserError
-from sfumato.sanitizers import aim, noisy_counts, private_synthesis
-from sfumato.sanitizers.markov_field import DrawnNext, MarkovField, steps_of
+from sfumato.runtime.errors import ParameterError, UserError
+from sfumato.sanitizers.synthesize import aim, noisy_counts, private_synthesis
+from sfumato.sanitizers.synthesize.markov_field import DrawnNext, MarkovField, steps_of
 
 NEEDS_MBI = pytest.mark.skipif(find_spec("mbi") is None, reason="the package mbi is not installed")
 SCHEMA = Schema.of(town="quasi-identifying", job="quasi-identifying", ill="sensitive")

@@ -20,13 +20,14 @@ from sfumato import (
     ProbabilisticDiversity,
     Schema,
     Table,
-    datasets,
     freeze,
     measure,
     sanitize,
 )
-from sfumato.applying.taking import take
-from sfumato.sanitizers.borders import (
+from sfumato.data.table import Column
+from sfumato.reading import datasets
+from sfumato.results.recode_records import take
+from sfumato.sanitizers.generalize.interval_bounds import (
     bordered_cells,
     bordered_leaves,
     doubled_steps,
@@ -34,7 +35,6 @@ from sfumato.sanitizers.borders import (
     round_steps,
     rounded,
 )
-from sfumato.table import Column
 
 METHODS = [Mondrian, LocalRecoding, Clustering]
 Range = tuple[int, int]

@@ -27,12 +27,9 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
-from sfumato.frontier import Candidate, Frontier
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -41,13 +38,16 @@ from sfumato.models import (
     EntropyDiversity,
     RecursiveDiversity,
 )
-from sfumato.project.file import Project
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.publish import Evidence, publish_candidate, write_release
-from sfumato.publishing.verify import verify
-from sfumato.release import holds
+from sfumato.reading import datasets
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
 from sfumato.sanitizers import Anatomy, Bucketize
-from sfumato.verifying.check import Check
+from sfumato.verification.check import Check
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.publish import Evidence, publish_candidate, write_release
+from sfumato.workflow.publish.verify import verify
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from sfumato import CartSynthesis, Schema, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.sanitizers.cart_synthesis import drawn_rows, smoothed
-from sfumato.table import Column
+from sfumato.data.table import Column
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.synthesize.cart_synthesis import drawn_rows, smoothed
 
 SCHEMA = Schema.of(town="quasi-identifying", age="quasi-identifying", job="sensitive")
 

@@ -27,11 +27,11 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
-from sfumato.measures.loss import attribute_losses
-from sfumato.release import holds
+from sfumato.data.table import text
+from sfumato.measures.utility.information_loss import attribute_losses
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import CellSuppression
-from sfumato.table import text
 
 Bound = tuple[Table, Schema]
 Record = tuple[Any, ...]

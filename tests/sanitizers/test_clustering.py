@@ -28,12 +28,12 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, SchemaError
 from sfumato.models import DeltaDisclosure, DistinctDiversity, EntropyDiversity
-from sfumato.recipe import Recipe
-from sfumato.sanitizers import clustering
-from sfumato.sanitizers import clusters as clusters_of
-from sfumato.sanitizers.clustering import Clustering
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import Infeasible, SchemaError
+from sfumato.sanitizers.generalize import from_clusters as clusters_of
+from sfumato.sanitizers.generalize import k_member
+from sfumato.sanitizers.generalize.k_member import Clustering
 
 Bound = tuple[Table, Schema]
 
@@ -112,7 +112,7 @@ def first_record(table: Table, seed: int) -> int:
 def grown(table: Table, schema: Schema, k: int, seed: int = 0) -> list[Counter[int]]:
     """Return how many records of which row each cluster has before any are merged."""
     space = clusters_of.PointSpace.of(table, schema, KAnonymity(k))
-    clusters = clustering.grown_clusters(space, k, Recipe("clustering", seed=seed).generator())
+    clusters = k_member.grown_clusters(space, k, Recipe("clustering", seed=seed).generator())
     found: list[Counter[int]] = [Counter() for _ in clusters.low]
     for cluster, row, weight in zip(clusters.cluster_of, clusters.rows, clusters.weights, strict=True):
         found[int(cluster)][int(row)] += int(weight)
@@ -191,7 +191,7 @@ def test_every_choice_is_the_greedy_one_when_the_work_comes_in_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(clusters_of, "AT_ONCE", 9)
-    monkeypatch.setattr(clustering, "AT_ONCE", 9)
+    monkeypatch.setattr(k_member, "AT_ONCE", 9)
     check_greedy(*random_table(2, 150), 4)
 
 

@@ -25,10 +25,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
 from sfumato.models import DistinctDiversity
-from sfumato.project.file import Project
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Cut
+from sfumato.workflow.project.project_file import Project
 
 Bound = tuple[Table, Schema]
 

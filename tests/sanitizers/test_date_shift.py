@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sfumato import Attribute, Dates, DateShift, Schema, Table, sanitize
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.sanitizers.date_shift import secret_shifts
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers.perturb.date_shift import secret_shifts
 
 SCHEMA = Schema(
     (

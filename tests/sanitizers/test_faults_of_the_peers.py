@@ -30,10 +30,10 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import HierarchyError, Infeasible, ParameterError, SchemaError
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity
-from sfumato.publishing.publish import write_release
+from sfumato.runtime.errors import HierarchyError, Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Anatomy, Bucketize, Cut
+from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]
 

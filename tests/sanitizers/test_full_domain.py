@@ -28,7 +28,7 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

@@ -24,15 +24,15 @@ from sfumato import (
     Schema,
     Table,
     TCloseness,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
-from sfumato.kernels.clustering import range_costs
+from sfumato.kernels.greedy_clusters import range_costs
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity, EntropyDiversity
-from sfumato.sanitizers.clusters import PointSpace, classes_of
-from sfumato.sanitizers.peeling import peeled
+from sfumato.reading import datasets
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.sanitizers.generalize.class_extraction import peeled
+from sfumato.sanitizers.generalize.from_clusters import PointSpace, classes_of
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "arx-adult"
 

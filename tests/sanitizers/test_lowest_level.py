@@ -26,13 +26,13 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import HierarchyError, Infeasible, SchemaError
-from sfumato.exploring.inspection import inspect_table
-from sfumato.exploring.run import explore
-from sfumato.project.file import Project
+from sfumato.runtime.errors import HierarchyError, Infeasible, SchemaError
 from sfumato.sanitizers import Laplace
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.explore.inspection import inspect_table
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 AGES = [20, 22, 24, 25, 29, 31, 33, 40, 41, 44]
 LANDS = ["France", "Italy", "Italy", "Japan", "Japan", "France", "Japan", "Italy", "Chad", "Chad"]

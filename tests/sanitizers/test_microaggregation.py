@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Microaggregation, Schema, Table, sanitize
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.kernels.microaggregating import mdav
-from sfumato.sanitizers.microaggregation import commonest_in
+from sfumato.kernels.mdav import mdav
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers.perturb.microaggregation import commonest_in
 
 TREE = np.array([[[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]], dtype=np.int32)
 """Four values, two and two below a node, all below the root: one attribute, three levels."""

@@ -27,8 +27,8 @@ from sfumato import (
     TCloseness,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
 from sfumato.models import DeltaDisclosure
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 
 Bound = tuple[Table, Schema]
 Judge = Callable[[np.ndarray[Any, Any]], bool]

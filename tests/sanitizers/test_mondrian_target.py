@@ -25,9 +25,9 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible, ParameterError
 from sfumato.models import AlphaKAnonymity, DistinctDiversity
-from sfumato.release import holds
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, ParameterError
 
 Bound = tuple[Table, Schema]
 Rows = list[int]

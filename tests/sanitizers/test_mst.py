@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from sfumato import MST, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.sanitizers import coding, mst, noisy_counts, private_synthesis
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.synthesize import dp_binning, mst, noisy_counts, private_synthesis
 
 Bound = tuple[Table, Schema]
 
@@ -184,7 +184,7 @@ def test_at_most_so_many_records_of_a_person_count() -> None:
     visits = {"who": [1] * 50 + list(range(2, 12)), "town": ["A"] * 50 + ["B"] * 10}
     schema = Schema.of(who="identifying", town="quasi-identifying")
     bound, _ = Schema(schema.attributes, person="who").bind(Table.from_arrow(visits))
-    rows = coding.counted_rows(bound, 3)
+    rows = dp_binning.counted_rows(bound, 3)
     people = np.bincount(bound.person_of[rows])
     assert people.max() == 3
     assert len(rows) == 13

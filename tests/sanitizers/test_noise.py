@@ -14,13 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sfumato import Recipe, Schema, Table, datasets, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier
-from sfumato.project.file import Project
-from sfumato.publishing.publish import Evidence, publish_candidate
-from sfumato.publishing.verify import verify
+from sfumato import Recipe, Schema, Table, measure, sanitize
+from sfumato.reading import datasets
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Laplace
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.publish import Evidence, publish_candidate
+from sfumato.workflow.publish.verify import verify
 
 Bound = tuple[Table, Schema]
 

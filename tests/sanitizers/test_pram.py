@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sfumato import PRAM, Schema, Table, sanitize
-from sfumato.errors import ParameterError
-from sfumato.sanitizers.pram import exchanged_once, exchanged_twice
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.perturb.pram import exchanged_once, exchanged_twice
 
 SCHEMA = Schema.of(town="quasi-identifying", sex="quasi-identifying", ill="sensitive")
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import RankSwapping, Schema, Table, sanitize
-from sfumato.errors import ParameterError
-from sfumato.kernels.swapping import swapped
+from sfumato.kernels.rank_swaps import swapped
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = Schema.of(age="quasi-identifying", pay="quasi-identifying", ill="sensitive")
 

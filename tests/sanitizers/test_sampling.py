@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato import Sampling, Schema, Table, measure, sanitize
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato import Attribute, Hierarchy, Schema, Table, TopCoding, measure, sanitize
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 

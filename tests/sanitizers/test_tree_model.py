@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sfumato.sanitizers.tree_model import Counted, TreeModel, fitted, in_line, on_simplex
+from sfumato.sanitizers.synthesize.tree_model import Counted, TreeModel, fitted, in_line, on_simplex
 
 NUMBERS = st.floats(-50, 100)
 

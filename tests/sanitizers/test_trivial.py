@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Schema, SuppressQuasiIdentifiers, SuppressSensitive, Table, sanitize
-from sfumato.errors import SchemaError
+from sfumato.runtime.errors import SchemaError
 
 Bound = tuple[Table, Schema]
 

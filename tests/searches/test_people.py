@@ -25,11 +25,11 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import Infeasible
-from sfumato.release import holds
-from sfumato.search.evolution.search import Evolution
-from sfumato.search.lattice.optimum import optimal_node
-from sfumato.search.lattice.profile import LatticeProfile, profile
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible
+from sfumato.searches.evolution.evolution import Evolution
+from sfumato.searches.lattice.optimum import optimal_node
+from sfumato.searches.lattice.profile import LatticeProfile, profile
 
 SCHEMA = Schema(
     (

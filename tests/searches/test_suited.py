@@ -8,22 +8,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import datasets, registry, sanitize
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
+from sfumato import sanitize
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.models import KAnonymity, TCloseness
-from sfumato.project.policies import POLICIES
-from sfumato.recipe import Recipe
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Mondrian
-from sfumato.schema import Attribute, Schema
-from sfumato.search.suited import Suited, _of_other_kinds
-from sfumato.table import Table
+from sfumato.searches.default_plan import Suited, _of_other_kinds
+from sfumato.workflow.project.policies import POLICIES
 
 
 @pytest.fixture(autouse=True)
 def time_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every optimum be found, however long that takes."""
-    monkeypatch.setattr("sfumato.search.suited._SECONDS", math.inf)
+    monkeypatch.setattr("sfumato.searches.default_plan._SECONDS", math.inf)
 
 
 def proposed(table: Table, schema: Schema, **thresholds: Any) -> list[Recipe]:
@@ -52,7 +54,7 @@ def ks(recipes: list[Recipe], sanitizer: str = "mondrian") -> list[int]:
 def test_every_family_that_suits_the_table_is_tried() -> None:
     tried = {recipe.sanitizer for recipe in proposed(*people())}
     # changed and made-up values are for who asks for them, and a cut is what evolution searches
-    known = registry.registered("sanitizer")
+    known = methods.registered("sanitizer")
     asked_for = {name for name, cls in known.items() if getattr(cls, "kind", "people") != "people"}
     assert tried == known.keys() - asked_for - {"cut", "top-coding", "sampling"} - _plugged_in()
 
@@ -101,8 +103,8 @@ def test_averages_are_not_tried_where_no_number_tells_people_apart_or_it_takes_t
 
 
 def _plugged_in() -> set[str]:
-    known = registry.registered("sanitizer")
-    return {name for name, cls in known.items() if registry.is_plugged_in(cls)}
+    known = methods.registered("sanitizer")
+    return {name for name, cls in known.items() if methods.is_plugged_in(cls)}
 
 
 def test_nothing_is_proposed_twice_and_everything_can_be_made() -> None:

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import registry
-from sfumato.errors import ParameterError, ProjectError
-from sfumato.project.file import search_of
-from sfumato.recipe import Recipe
-from sfumato.schema import Schema
-from sfumato.search import Search, Sweep
-from sfumato.search.sweep import how_many
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import ParameterError, ProjectError
+from sfumato.searches import Search, Sweep
+from sfumato.searches.sweep import how_many
+from sfumato.workflow.project.project_file import search_of
 
 
 def model(**parameters: Any) -> dict[str, Any]:
@@ -118,9 +118,7 @@ class TestCombinations:
 class TestRecipes:
     def test_have_every_parameter_written_out(self) -> None:
         (recipe,) = Sweep("mondrian", model(k=5)).recipes()
-        assert set(recipe.parameters) == set(
-            registry.parameters_of(registry.look_up("sanitizer", "mondrian"))
-        )
+        assert set(recipe.parameters) == set(methods.parameters_of(methods.look_up("sanitizer", "mondrian")))
 
     def test_are_equal_however_the_defaults_are_written(self) -> None:
         assert Sweep("mondrian", {}).recipes() == Sweep("mondrian", {"variant": "strict"}).recipes()
@@ -155,4 +153,4 @@ def test_is_a_search_that_proposes_the_same_whatever_the_table() -> None:
 
 def test_is_registered_by_its_name() -> None:
     parameters = {"sanitizer": "as-is", "parameters": {}}
-    assert registry.build("search", "sweep", parameters) == Sweep("as-is", {})
+    assert methods.build("search", "sweep", parameters) == Sweep("as-is", {})

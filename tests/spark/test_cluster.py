@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sfumato.engines.base import engine_named
+from sfumato.data.table import Table
 from sfumato.reading.sources import source_at
-from sfumato.table import Table
+from sfumato.workflow.engines.base import engine_named
 
 N_RECORDS, N_FILES = 300_000, 12
 

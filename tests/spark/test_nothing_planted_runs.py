@@ -17,7 +17,7 @@ from ..runtime.test_nothing_planted_runs import COMMAND, PROJECT, Trap
 
 # what we ask for needs no Python there: so a function in Python is asked for, in the session that we make
 WORK = """
-from sfumato.engines import spark
+from sfumato.workflow.engines import spark
 {changed}
 if __name__ == "__main__":
     with spark._session() as session:

@@ -11,20 +11,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import datasets, registry
-from sfumato.applying.recoding import freeze
-from sfumato.engines import spark
-from sfumato.engines.base import engine_named
-from sfumato.errors import DataError
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
+from sfumato.reading import datasets
 from sfumato.reading.sources import source_at
+from sfumato.registry import methods
+from sfumato.results.recoding import freeze
+from sfumato.runtime.errors import DataError
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.workflow.engines import spark
+from sfumato.workflow.engines.base import engine_named
 
 SECRET = "SECRETVALUE"
-SANITIZERS = registry.registered("sanitizer")
+SANITIZERS = methods.registered("sanitizer")
 VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "text": (pa.string(), ["b", "a", None, " a ", "NA", ""]),
     "words": (pa.dictionary(pa.int8(), pa.string()), ["b", "a", None]),
@@ -66,7 +67,7 @@ def test_every_release_has_the_same_cells(tmp_path: Path, alone: Any) -> None:
     assert bound[0][0].fingerprint == bound[1][0].fingerprint
     for name, how in SANITIZERS.items():
         if vars(how).get("repeatable", True):
-            leave = {"suppression": 1.0} if "suppression" in registry.parameters_of(how) else {}
+            leave = {"suppression": 1.0} if "suppression" in methods.parameters_of(how) else {}
             one, other = (sanitize(*each, how(**leave), seed=7) for each in bound)
             assert one.weights.tolist() == other.weights.tolist(), name
             for attribute, cells in one.cells.items():

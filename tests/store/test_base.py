@@ -20,14 +20,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.decision import Decision
-from sfumato.errors import StoreError
-from sfumato.exploring.run import explore
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.store.base import ChangedRows, Store
+from sfumato.registry.recipe import Recipe
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.store import ChangedRows, Store
 
 SECRET = "SECRETVALUE"
 NUMBER = 987654321
@@ -350,7 +350,7 @@ class TestFile:
         with closing(sqlite3.connect(path)) as other:
             assert other.execute("select name from sqlite_master").fetchall() == [("customer",)]
 
-    @pytest.mark.filterwarnings("ignore::sfumato.store.base.ChangedRows")
+    @pytest.mark.filterwarnings("ignore::sfumato.workflow.store.store.ChangedRows")
     @pytest.mark.parametrize("trial", range(40))
     def test_with_flipped_bits_or_cut_off_is_read_or_refused_in_one_line(
         self, store: Store, trial: int
@@ -508,7 +508,7 @@ class TestFullDisk:
 
 class TestExclusive:
     HOLD = (
-        "import sys; from pathlib import Path; from sfumato.store.base import Store\n"
+        "import sys; from pathlib import Path; from sfumato.workflow.store.store import Store\n"
         "with Store(Path(sys.argv[1])) as store, store.exclusive():\n"
         "    print('held', flush=True); sys.stdin.read()"
     )

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.cli import run
-from sfumato.errors import StoreError
-from sfumato.exploring.run import explore
-from sfumato.exploring.stored import source_now
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.store.base import ChangedRows, Store
+from sfumato.interfaces.cli import run
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.explore.stored_results import source_now
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.store import ChangedRows, Store
 
 PROJECT = """
 [data]
@@ -262,7 +262,7 @@ class TestProject:
             other.execute("update measurement set facts = ? where facts = ?", (altered, written))
         return identity, "0.0123"
 
-    @pytest.mark.filterwarnings("default::sfumato.store.base.ChangedRows")
+    @pytest.mark.filterwarnings("default::sfumato.workflow.store.store.ChangedRows")
     @pytest.mark.parametrize(
         "command",
         [

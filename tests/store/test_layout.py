@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.errors import StoreError
-from sfumato.store.base import Store
-from sfumato.store.layout import LAYOUT
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.store.store import Store
+from sfumato.workflow.store.store_layout import LAYOUT
 
 
 def everything(path: Path) -> list[str]:

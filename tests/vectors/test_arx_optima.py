@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from sfumato import FullDomain, Hierarchy, KAnonymity, Schema, Table, TCloseness, measure, sanitize
+from sfumato.data.schema import Attribute
 from sfumato.models import (
     BetaLikeness,
     DeltaDisclosure,
@@ -19,8 +20,7 @@ from sfumato.models import (
     RecursiveDiversity,
     all_of,
 )
-from sfumato.schema import Attribute
-from sfumato.search.lattice.optimum import optimal_node
+from sfumato.searches.lattice.optimum import optimal_node
 
 FOLDER = Path(__file__).parent
 ROWS: list[dict[str, Any]] = json.loads((FOLDER / "arx-adult.json").read_text("utf-8"))["rows"]

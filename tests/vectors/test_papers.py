@@ -23,11 +23,11 @@ from sfumato import (
     Schema,
     SuppressQuasiIdentifiers,
     Table,
-    datasets,
     measure,
-    registry,
     sanitize,
 )
+from sfumato.reading import datasets
+from sfumato.registry import methods
 
 Bound = tuple[Table, Schema]
 
@@ -116,7 +116,7 @@ class TestLiAndLi:
             for position, code in enumerate(release.classes.sensitive["occupation"].values)
             if release.cells["occupation"].labels[code] == revealed
         ]
-        scores = registry.build("model", "t-closeness", {"distance": "js"}).scores(release.classes)
+        scores = methods.build("model", "t-closeness", {"distance": "js"}).scores(release.classes)
         assert round(float(scores[place]), 3) == loss
 
     def test_no_loss_is_greater_than_that_of_the_rarest_value(self, adult: Bound) -> None:
@@ -234,7 +234,7 @@ def test_what_arx_finds(row: dict[str, Any], arx_table: Table) -> None:
         roles[row["sensitive"]] = "sensitive"
     trees = {name: Hierarchy.read(ARX / "arx-adult" / f"adult_hierarchy_{name}.csv") for name in roles}
     schema = Schema(tuple(Attribute(name, role, "categorical", trees[name]) for name, role in roles.items()))
-    how = FullDomain(row["levels"], registry.build_model(model), row["suppression_limit"])
+    how = FullDomain(row["levels"], methods.build_model(model), row["suppression_limit"])
     release = sanitize(arx_table.select(roles), schema, how)
     assert release.n_suppressed == row["suppressed"]
     assert release.classes.n_classes == row["classes"]

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.errors import SfumatoError
-from sfumato.publishing.layout import as_release
-from sfumato.publishing.manifest import layout_of
-from sfumato.publishing.verify import data_checks, verify
-from sfumato.report.profiles import published_pages
-from sfumato.verifying.certificate import publisher_s
-from sfumato.verifying.check import slug
-from sfumato.verifying.documents import read_manifest, written
-from sfumato.verifying.signature import signature_checks
-from sfumato.verifying.tables import read_tables
+from sfumato.results.manifest import layout_of
+from sfumato.runtime.errors import SfumatoError
+from sfumato.verification.certificate import publisher_s
+from sfumato.verification.check import slug
+from sfumato.verification.documents import read_manifest, written
+from sfumato.verification.signature import signature_checks
+from sfumato.verification.written_tables import read_tables
+from sfumato.workflow.publish.folder_layout import as_release
+from sfumato.workflow.publish.verify import data_checks, verify
+from sfumato.workflow.report.reviewer_profiles import published_pages
 
 Place = tuple[Any, ...]
 Bytes = Callable[[bytes], bytes]

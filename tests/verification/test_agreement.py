@@ -12,15 +12,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato import registry
-from sfumato.publishing.layout import Layout
-from sfumato.publishing.manifest import claims_of, layout_facts
-from sfumato.publishing.publish import write_release
-from sfumato.publishing.verify import read_written
-from sfumato.verifying.figures import MEASURES, Between, OneOf, computed
-from sfumato.verifying.levels import MODELS
-from sfumato.verifying.records import published, table_names
-from sfumato.verifying.tables import read_csv
+from sfumato.registry import methods
+from sfumato.results.manifest import claims_of, layout_facts
+from sfumato.verification.figures import MEASURES, Between, OneOf, computed
+from sfumato.verification.levels import MODELS
+from sfumato.verification.published_view import published, table_names
+from sfumato.verification.written_tables import read_csv
+from sfumato.workflow.publish.folder_layout import Layout
+from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.verify import read_written
 
 ASKED: list[Any] = [
     *MODELS,
@@ -83,12 +83,12 @@ def disagreements(release: sf.Release, folder: Path, asked: list[Any]) -> list[s
             file.rename(folder / f"{name}.csv")
     facts = layout_facts(layout)
     seen = published({name: read_csv(folder, name) for name in table_names(facts)}, facts)
-    from sfumato.publishing.layout import read_back
+    from sfumato.workflow.publish.folder_layout import read_back
 
     claims = claims_of(read_back(read_written(folder, names), layout), asked)
     wrong = []
-    for name, parameters in {(c.measure, registry.label("", c.parameters)): c for c in claims}:
-        own = [c for c in claims if (c.measure, registry.label("", c.parameters)) == (name, parameters)]
+    for name, parameters in {(c.measure, methods.label("", c.parameters)): c for c in claims}:
+        own = [c for c in claims if (c.measure, methods.label("", c.parameters)) == (name, parameters)]
         found = computed(MEASURES[name], seen, own[0].parameters)
         if len(found) != len(own):
             wrong.append(f"{name}: {len(own)} claims, {len(found)} found")
@@ -209,10 +209,10 @@ def test_both_say_the_same_of_the_census(how: Any, tmp_path: Path, adult: Any) -
 
 
 def test_every_measure_that_can_be_claimed_is_known_here() -> None:
-    models = registry.registered("model")
+    models = methods.registered("model")
     measures = {
         name
-        for name, cls in registry.registered("measure").items()
+        for name, cls in methods.registered("measure").items()
         if cls.__module__.startswith("sfumato.") and getattr(cls, "needs", "") == "release"
     }
     own = {name for name, cls in models.items() if cls.__module__.startswith("sfumato.")}
@@ -222,13 +222,13 @@ def test_every_measure_that_can_be_claimed_is_known_here() -> None:
 
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_what_is_known_of_a_model_is_what_it_declares(name: str) -> None:
-    known, cls = MODELS[name], registry.look_up("model", name)
+    known, cls = MODELS[name], methods.look_up("model", name)
     assert (known.limit, known.better, known.strict) == (cls.parameter, cls.better, cls.strict)
-    assert known.parameters == set(registry.parameters_of(cls))
+    assert known.parameters == set(methods.parameters_of(cls))
 
 
 @pytest.mark.parametrize("name", sorted(set(MEASURES) - set(MODELS)))
 def test_what_is_known_of_a_measure_is_what_it_declares(name: str) -> None:
-    known, cls = MEASURES[name], registry.look_up("measure", name)
+    known, cls = MEASURES[name], methods.look_up("measure", name)
     assert (known.axis, known.better) == (cls.axis, cls.better)
-    assert known.parameters == set(registry.parameters_of(cls))
+    assert known.parameters == set(methods.parameters_of(cls))

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sfumato.verifying.certificate import certificate_check, certified, publisher_s
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import Manifest, read_manifest, written
+from sfumato.verification.certificate import certificate_check, certified, publisher_s
+from sfumato.verification.check import Check
+from sfumato.verification.documents import Manifest, read_manifest, written
 
 FOUND = [Check("a"), Check("b", unverified=True), Check("c", "not so"), Check("d", "nor so", unverified=True)]
 

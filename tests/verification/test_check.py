@@ -19,13 +19,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying import check
-from sfumato.verifying.check import Check, FolderChecks, check_folder, expected_files, slug
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.figures import Between, OneOf
-from sfumato.verifying.records import PublicView, published
-from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification import check
+from sfumato.verification.check import Check, FolderChecks, check_folder, expected_files, slug
+from sfumato.verification.documents import Manifest
+from sfumato.verification.figures import Between, OneOf
+from sfumato.verification.published_view import PublicView, published
+from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
 Change = Callable[[Facts], None]

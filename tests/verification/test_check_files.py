@@ -17,12 +17,12 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying import check
-from sfumato.verifying.check import Check, check_folder, expected_files
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.records import published
-from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification import check
+from sfumato.verification.check import Check, check_folder, expected_files
+from sfumato.verification.documents import Manifest
+from sfumato.verification.published_view import published
+from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
 

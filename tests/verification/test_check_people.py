@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from sfumato.verifying import check
-from sfumato.verifying.check import Check, check_folder
-from sfumato.verifying.documents import AttributeFacts, Claimed, LimitFacts, Manifest, RequirementFacts
-from sfumato.verifying.records import PublicView, SensitiveValues, published
-from sfumato.verifying.tables import FileColumn, WrittenTable, read_tables
+from sfumato.verification import check
+from sfumato.verification.check import Check, check_folder
+from sfumato.verification.documents import AttributeFacts, Claimed, LimitFacts, Manifest, RequirementFacts
+from sfumato.verification.published_view import PublicView, SensitiveValues, published
+from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
 UNVERIFIED = "unverified"

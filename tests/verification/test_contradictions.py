@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato import registry
-from sfumato.publishing.verify import verify
-from sfumato.verifying.contradictions import FIGURES, METHODS, KnownMethod
-from sfumato.verifying.figures import MEASURES
+from sfumato.registry import methods
+from sfumato.verification.contradictions import FIGURES, METHODS, KnownMethod
+from sfumato.verification.figures import MEASURES
+from sfumato.workflow.publish.verify import verify
 
 from .forger import careful, passes, published_folders
 
@@ -44,8 +44,8 @@ class TestWhatIsKnownOfMethods:
     """The second table of facts agrees with what the methods declare."""
 
     def declared(self, cls: type[Any]) -> KnownMethod:
-        known = METHODS[registry.name_of(cls)]
-        names = frozenset(registry.parameters_of(cls))
+        known = METHODS[methods.name_of(cls)]
+        names = frozenset(methods.parameters_of(cls))
         fields = {field.name for field in dataclasses.fields(cls)}
         return KnownMethod(
             parameters=names,
@@ -60,19 +60,17 @@ class TestWhatIsKnownOfMethods:
 
     def test_every_method_is_known(self) -> None:
         ours = {
-            name for name, cls in registry.registered("sanitizer").items() if not registry.is_plugged_in(cls)
+            name for name, cls in methods.registered("sanitizer").items() if not methods.is_plugged_in(cls)
         }
         assert set(METHODS) == ours
 
     @pytest.mark.parametrize("name", METHODS)
     def test_what_is_known_is_what_it_declares(self, name: str) -> None:
-        assert METHODS[name] == self.declared(registry.look_up("sanitizer", name))
+        assert METHODS[name] == self.declared(methods.look_up("sanitizer", name))
 
     def test_every_measure_of_the_owner_is_known(self) -> None:
         ours = {
-            name: cls
-            for name, cls in registry.registered("measure").items()
-            if not registry.is_plugged_in(cls)
+            name: cls for name, cls in methods.registered("measure").items() if not methods.is_plugged_in(cls)
         }
         assert set(FIGURES) == set(ours) - set(MEASURES)
         for name, known in FIGURES.items():
@@ -420,7 +418,7 @@ def test_a_recipe_of_another_method_is_found_unless_its_releases_look_alike(
     alike = next((group for group in LOOK_ALIKE if own in group), {own})
     believed = set()
     for number, name in enumerate(sorted(set(METHODS) - {own, "aim"})):
-        plain = registry.describe(registry.build("sanitizer", name))[1]
+        plain = methods.describe(methods.build("sanitizer", name))[1]
         kept = {key: value for key, value in honest["recipe"]["parameters"].items() if key in plain}
         facts = {**honest, "recipe": {"sanitizer": name, "parameters": {**plain, **kept}}}
         facts["unverified"] = {**honest["unverified"], "tried": {name: 1}}

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.errors import CannotTell, VerificationFailed
-from sfumato.verifying import documents
-from sfumato.verifying.documents import (
+from sfumato.runtime.errors import CannotTell, VerificationFailed
+from sfumato.verification import documents
+from sfumato.verification.documents import (
     FORMAT,
     READERS,
     LimitFacts,

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from sfumato.verifying import figures
-from sfumato.verifying.documents import AttributeFacts, LayoutFacts
-from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
-from sfumato.verifying.levels import MODELS
-from sfumato.verifying.records import PublicView, published
-from sfumato.verifying.tables import FileColumn, WrittenTable
+from sfumato.verification import figures
+from sfumato.verification.documents import AttributeFacts, LayoutFacts
+from sfumato.verification.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
+from sfumato.verification.levels import MODELS
+from sfumato.verification.published_view import PublicView, published
+from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 Cells = Mapping[str, Sequence[str]]
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying import folder as folder_module
-from sfumato.verifying.folder import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification import folder as folder_module
+from sfumato.verification.folder import (
     FORMATS,
     PROFILES,
     PROGRAMS,

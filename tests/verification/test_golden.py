@@ -13,7 +13,7 @@ import pytest
 from tools.golden import GOLDEN, PUBLIC_KEY, RELEASES
 
 import sfumato as sf
-from sfumato.verifying.documents import FORMAT, READERS
+from sfumato.verification.documents import FORMAT, READERS
 
 FOLDERS = sorted(place.parent for place in GOLDEN.glob("*/*/manifest.json"))
 ROOT = Path(__file__).parents[2]

@@ -11,9 +11,9 @@ import pytest
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
-from sfumato.verifying import levels
-from sfumato.verifying.documents import AttributeFacts
-from sfumato.verifying.levels import (
+from sfumato.verification import levels
+from sfumato.verification.documents import AttributeFacts
+from sfumato.verification.levels import (
     DISTANCES,
     MODELS,
     KnownModel,
@@ -23,8 +23,8 @@ from sfumato.verifying.levels import (
     relative_entropies,
     total_variations,
 )
-from sfumato.verifying.records import PublicView, SensitiveValues
-from sfumato.verifying.tables import FileColumn
+from sfumato.verification.published_view import PublicView, SensitiveValues
+from sfumato.verification.written_tables import FileColumn
 
 
 def attribute_of(*groups: str, hierarchy: list[list[str]] | None = None) -> SensitiveValues:

@@ -17,14 +17,14 @@ import pytest
 from tools.golden import GOLDEN
 
 import sfumato as sf
-from sfumato.report.markup import html_templates
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.markup import STYLE_SHEETS, UnknownStyleSheet
-from sfumato.verifying.pages import page_problem
-from sfumato.verifying.readme import KNOWN_BLOCKS
-from sfumato.verifying.records import published, table_names
-from sfumato.verifying.statements import Statements
-from sfumato.verifying.tables import read_tables
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.page_check import page_problem
+from sfumato.verification.page_markup import STYLE_SHEETS, UnknownStyleSheet
+from sfumato.verification.page_statements import Statements
+from sfumato.verification.published_view import published, table_names
+from sfumato.verification.readme_check import KNOWN_BLOCKS
+from sfumato.verification.written_tables import read_tables
+from sfumato.workflow.report.markup import html_templates
 
 FORMAT_3 = GOLDEN / "format-3"
 MARK = re.compile(
@@ -391,9 +391,9 @@ def test_another_rendering_of_a_value_is_the_same_statement(report: Page) -> Non
 
 
 def test_every_style_sheet_and_block_that_is_written_today_is_known() -> None:
-    sheet = html_templates("sfumato.report").get_template("report.css").render().strip()
+    sheet = html_templates("sfumato.workflow.report").get_template("report.css").render().strip()
     assert hashlib.sha256(sheet.encode()).hexdigest() in STYLE_SHEETS, (
-        "report.css was changed: add its SHA-256 to STYLE_SHEETS in verifying/markup.py, and keep the others"
+        "report.css was changed: add its SHA-256 to STYLE_SHEETS in verification/page_markup.py, and keep the others"
     )
     page = page_of("generalized", "README.md")
     blocks = re.findall(r"```(?:python|r)\n(.*?)```", page.text, re.DOTALL)

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying import tables
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.partitions import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification import written_tables
+from sfumato.verification.documents import Manifest
+from sfumato.verification.partition_check import (
     differs_in_parts,
     partition_file,
     partition_files,
     partitioned_table,
     types_in_parts,
 )
-from sfumato.verifying.tables import FileColumn, Value, WrittenTable
+from sfumato.verification.written_tables import FileColumn, Value, WrittenTable
 
 NOBODY = "__HIVE_DEFAULT_PARTITION__"
 Cells = dict[str, list[Any]]
@@ -144,8 +144,8 @@ class TestRecords:
     def test_a_file_that_would_unpack_to_far_more_is_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(tables, "_SMALL", 0)
-        monkeypatch.setattr(tables, "_MOST_GROWTH", 0)
+        monkeypatch.setattr(written_tables, "_SMALL", 0)
+        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 0)
         assert difference(tmp_path, PARTS) == "a Parquet file would unpack to far more than its size"
 
 

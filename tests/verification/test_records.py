@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.documents import AttributeFacts, LayoutFacts
-from sfumato.verifying.records import PublicView, SensitiveValues, published, table_names
-from sfumato.verifying.tables import FileColumn, WrittenTable
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.documents import AttributeFacts, LayoutFacts
+from sfumato.verification.published_view import PublicView, SensitiveValues, published, table_names
+from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 QUASI = AttributeFacts(role="quasi-identifying")
 TOLD = AttributeFacts(role="sensitive")

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import formatting
-from sfumato.verifying.renderings import same_value, shows, shows_limit, shows_parts, shows_recipe, shows_time
+from sfumato.results import formatting
+from sfumato.verification.renderings import (
+    same_value,
+    shows,
+    shows_limit,
+    shows_parts,
+    shows_recipe,
+    shows_time,
+)
 
 
 @given(st.floats(-1e18, 1e18, allow_nan=False) | st.integers(-(10**12), 10**12), st.sampled_from([4, 6]))

@@ -17,18 +17,18 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
-from sfumato.cli import cli
-from sfumato.errors import UserError
-from sfumato.publishing.verify import verify
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.signature import (
+from sfumato.interfaces.cli import cli
+from sfumato.runtime.errors import UserError
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.signature import (
     fingerprint_of,
     is_locked,
     read_private_key,
     read_public_key,
     signature_checks,
 )
-from sfumato.verifying.signature import signed as sign
+from sfumato.verification.signature import signed as sign
+from sfumato.workflow.publish.verify import verify
 
 PRIVATE = {"pem": forms.PrivateFormat.PKCS8, "ssh": forms.PrivateFormat.OpenSSH}
 PUBLIC = {
@@ -208,7 +208,7 @@ def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_v
     private, public = write_keys(tmp_path)
     folder = signed(tmp_path / "out", private)
     sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
-    monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
     assert verify(tmp_path / "plain").holds
     for key in (None, public):
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
@@ -282,7 +282,7 @@ class TestByHand:
     def test_without_the_package_nothing_signed_is_checked(
         self, honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+        monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
             self.checks(honest, tmp_path)
 
@@ -354,7 +354,7 @@ class TestReadingKeys:
     def test_without_the_package_no_key_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
     ) -> None:
-        monkeypatch.setattr("sfumato.verifying.signature.importlib.util.find_spec", lambda _: None)
+        monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
             read(tmp_path / "none.key")
 

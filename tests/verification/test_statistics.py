@@ -11,11 +11,11 @@ import pandas as pd
 import pyreadstat
 import pytest
 
-from sfumato.errors import UserError, VerificationFailed
-from sfumato.verifying.documents import FormatFacts
-from sfumato.verifying.folder import Format
-from sfumato.verifying.statistics import differs_from_statistics
-from sfumato.verifying.tables import FileColumn, WrittenTable
+from sfumato.runtime.errors import UserError, VerificationFailed
+from sfumato.verification.documents import FormatFacts
+from sfumato.verification.folder import Format
+from sfumato.verification.statistics_files_check import differs_from_statistics
+from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 # Codes stand for the labels of sex and of mood; the CSV file has the labels of sex, and the numbers of mood.
 FRAME: dict[str, list[Any]] = {

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying import tables
-from sfumato.verifying.tables import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification import written_tables
+from sfumato.verification.written_tables import (
     FileColumn,
     WrittenTable,
     differs_from_parquet,
@@ -85,7 +85,7 @@ class TestNumbering:
         keys = np.random.default_rng(n_values).integers(0, n_values, 3_000)
         number: dict[int, int] = {}
         expected = [number.setdefault(key, len(number)) for key in keys.tolist()]
-        monkeypatch.setattr(tables, "_FEW", 10)
+        monkeypatch.setattr(written_tables, "_FEW", 10)
         found, n_different = numbered([keys], len(keys))
         assert (found.tolist(), n_different) == (expected, len(number))
 
@@ -142,8 +142,8 @@ class TestCSV:
     def test_equal_rows_of_different_parts_are_put_together(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(tables, "_PART", 8)
-        monkeypatch.setattr(tables, "_FEW", 2)
+        monkeypatch.setattr(written_tables, "_PART", 8)
+        monkeypatch.setattr(written_tables, "_FEW", 2)
         found = read(tmp_path, "a,b\n" + "1,x\n2,y\n1,x\n" * 20)
         assert rows(found) == [(("1", "x"), 40), (("2", "y"), 20)]
         assert (found.n_rows, found.n_records) == (2, 60)
@@ -170,7 +170,7 @@ class TestCSV:
     def test_a_record_may_be_longer_than_a_part(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(tables, "_PART", 4)
+        monkeypatch.setattr(written_tables, "_PART", 4)
         long = "x,\n" * 50
         assert rows(read(tmp_path, f'a\n1\n"{long}"\n2\n')) == [(("1",), 1), ((long,), 1), (("2",), 1)]
 
@@ -215,8 +215,8 @@ class TestParquet:
                 assert self.differs(tmp_path, written, a=order, b=other) == "they hold other records"
 
     def test_parts_of_any_size_are_compared(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(tables, "_ROWS", 3)
-        monkeypatch.setattr(tables, "_FEW", 4)
+        monkeypatch.setattr(written_tables, "_ROWS", 3)
+        monkeypatch.setattr(written_tables, "_FEW", 4)
         texts, numbers = list("xyzx" * 10), [1, 2, 3, 1] * 10
         written = written_table({"a": texts, "b": [str(each) for each in numbers]})
         assert self.differs(tmp_path, written, a=texts[::-1], b=numbers[::-1]) == ""
@@ -255,23 +255,23 @@ class TestParquet:
             pq.ParquetFile(place).metadata.row_group(n).total_byte_size
             for n in range(pq.ParquetFile(place).metadata.num_row_groups)
         )
-        monkeypatch.setattr(tables, "_MOST_GROWTH", 2)
+        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 2)
         size = place.stat().st_size
         assert grown > 3 * size
-        monkeypatch.setattr(tables, "_SMALL", grown - 2 * size)
+        monkeypatch.setattr(written_tables, "_SMALL", grown - 2 * size)
         assert differs_from_parquet(tmp_path, "data", written) == ""
-        monkeypatch.setattr(tables, "_SMALL", grown - 2 * size - 1)
+        monkeypatch.setattr(written_tables, "_SMALL", grown - 2 * size - 1)
         assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
 
     def test_every_group_of_rows_counts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         place = tmp_path / "data.parquet"
         pq.write_table(pa.table({"a": ["x"] * 1000}), place, row_group_size=10)
         written = written_table({"a": ["x"] * 1000})
-        monkeypatch.setattr(tables, "_MOST_GROWTH", 0)
+        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 0)
         one = pq.ParquetFile(place).metadata.row_group(0).total_byte_size
-        monkeypatch.setattr(tables, "_SMALL", 99 * one)
+        monkeypatch.setattr(written_tables, "_SMALL", 99 * one)
         assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
-        monkeypatch.setattr(tables, "_SMALL", 100 * one)
+        monkeypatch.setattr(written_tables, "_SMALL", 100 * one)
         assert differs_from_parquet(tmp_path, "data", written) == ""
 
     def test_types_are_named_as_a_data_package_names_them(self, tmp_path: Path) -> None:
@@ -282,16 +282,16 @@ class TestParquet:
 
 def part_by_part(written: bytes, size: int) -> WrittenTable | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_PART", size)
-        patch.setattr(tables, "_BLOCK", max(size // 2, 1))
-        patch.setattr(tables, "_FEW", 0)
-        return tables._part_by_part(io.BytesIO(written))
+        patch.setattr(written_tables, "_PART", size)
+        patch.setattr(written_tables, "_BLOCK", max(size // 2, 1))
+        patch.setattr(written_tables, "_FEW", 0)
+        return written_tables._part_by_part(io.BytesIO(written))
 
 
 def line_by_line(written: bytes) -> WrittenTable:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "_FEW", 0)
-        return tables._line_by_line(io.BytesIO(written), "data")
+        patch.setattr(written_tables, "_FEW", 0)
+        return written_tables._line_by_line(io.BytesIO(written), "data")
 
 
 @pytest.mark.parametrize("size", range(1, 14))
@@ -314,8 +314,8 @@ def counted(written: bytes) -> list[tuple[tuple[str | None, ...], int]]:
 
 def test_a_parquet_bomb_is_a_matter_of_megabytes() -> None:
     """What a small file may unpack to, and how often its own size a large one may."""
-    assert 1 << 20 <= tables._SMALL <= 1 << 28
-    assert 8 <= tables._MOST_GROWTH <= 1000
+    assert 1 << 20 <= written_tables._SMALL <= 1 << 28
+    assert 8 <= written_tables._MOST_GROWTH <= 1000
 
 
 @given(

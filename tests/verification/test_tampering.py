@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.publishing.verify import data_checks, verify
-from sfumato.verifying.certificate import certificate_check
-from sfumato.verifying.documents import Manifest, read_manifest, written
-from sfumato.verifying.signature import signature_checks
+from sfumato.verification.certificate import certificate_check
+from sfumato.verification.documents import Manifest, read_manifest, written
+from sfumato.verification.signature import signature_checks
+from sfumato.workflow.publish.verify import data_checks, verify
 
 from .forger import (
     Place,

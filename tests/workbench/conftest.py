@@ -13,7 +13,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from sfumato.workbench.server import application
+from sfumato.interfaces.workbench.server import application
 
 # as long as other tests wait: on a busy machine the first generation of a search takes its time
 PATIENCE = 300.0

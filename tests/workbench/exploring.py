@@ -8,13 +8,13 @@ import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
-from sfumato import datasets
-from sfumato.exploring.run import explore
-from sfumato.frontier import Candidate
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
+from sfumato.reading import datasets
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.workflow.explore.explore_project import explore
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 PATIENTS = """\
 [publication]

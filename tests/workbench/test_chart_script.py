@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sfumato.workbench
-from sfumato.columns import Columns
-from sfumato.facts import Better
+import sfumato.interfaces.workbench
+from sfumato.registry.declarations import Better
+from sfumato.results.pareto import Columns
 
-SCRIPT = Path(sfumato.workbench.__file__).parent / "static" / "chart.js"
+SCRIPT = Path(sfumato.interfaces.workbench.__file__).parent / "static" / "chart.js"
 RUN = """
 import { readFileSync } from "node:fs";
 import { efficientOf, kneeOf } from "./chart.mjs";

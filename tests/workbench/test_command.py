@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.cli import run
+from sfumato.interfaces.cli import run
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What would be served."""
     calls: list[Any] = []
     monkeypatch.setattr(
-        "sfumato.workbench.server.serve",
+        "sfumato.interfaces.workbench.server.serve",
         lambda folder, project, **options: calls.append((folder, project, options)),
     )
     return calls

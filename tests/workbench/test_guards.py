@@ -16,11 +16,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from sfumato.cli import run
-from sfumato.errors import UserError
-from sfumato.workbench import guards, server
-from sfumato.workbench.addresses import slug
-from sfumato.workbench.server import application
+from sfumato.interfaces.cli import run
+from sfumato.interfaces.workbench import guards, server
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.interfaces.workbench.server import application
+from sfumato.runtime.errors import UserError
 
 from .conftest import ADDRESS, TOKEN, visitor
 from .exploring import candidates, patients
@@ -232,7 +232,7 @@ def test_a_fault_that_hinders_every_page_is_said_plainly(
     def broken(self: object) -> None:
         raise RuntimeError("Ann, 31")
 
-    monkeypatch.setattr("sfumato.workbench.state.projects.Projects.files", broken)
+    monkeypatch.setattr("sfumato.interfaces.workbench.state.projects.Projects.files", broken)
     answer = guest.get("/")
     assert answer.status_code == 500
     assert "Nothing that was stored is lost" in answer.text
@@ -244,7 +244,7 @@ def test_too_little_memory_is_no_fault_of_ours(monkeypatch: pytest.MonkeyPatch, 
     def greedy(self: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("sfumato.workbench.state.projects.Projects.data_files", greedy)
+    monkeypatch.setattr("sfumato.interfaces.workbench.state.projects.Projects.data_files", greedy)
     answer = guest.get("/")
     assert answer.status_code == 507
     assert "<h1>Not enough memory</h1>" in answer.text

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
-from sfumato.hierarchy import Hierarchy, Label
-from sfumato.table import People
+from sfumato.data.hierarchy import Hierarchy, Label
+from sfumato.data.table import People
+from sfumato.runtime.arrays import Codes, Floats, Integers, frozen, sealed
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class SensitiveCounts:
     def reached(self) -> Floats:
         """For each entry the share of all values of its class up to this one."""
         if self.people is not None:
-            from sfumato.kernels.people import running_totals
+            from sfumato.kernels.people_counts import running_totals
 
             return sealed(running_totals(self.starts, self.people.contributions) / self.each(self.sizes))
         # counted in integers: a running sum of the shares of many classes would lose its last digits
@@ -204,8 +204,8 @@ def count_classes(
     people
         Whose the rows are; without it every record is another person's.
     """
-    from sfumato.kernels.grouping import sum_by_group
-    from sfumato.kernels.people import people_by_group
+    from sfumato.kernels.people_counts import people_by_group
+    from sfumato.kernels.row_groups import sum_by_group
 
     counted = {
         name: count_sensitive(
@@ -233,8 +233,8 @@ def count_sensitive(
     people: People | None,
 ) -> SensitiveCounts:
     """Count the values of one sensitive attribute in each class; see `count_classes`."""
-    from sfumato.kernels.grouping import value_counts
-    from sfumato.kernels.people import value_people
+    from sfumato.kernels.people_counts import value_people
+    from sfumato.kernels.row_groups import value_counts
 
     if people is None:
         found = value_counts(class_of, n_classes, codes, len(prior), weights)
@@ -253,7 +253,7 @@ def contributed(
 
     Everybody contributes 1, shared among their records: without people, the number of records.
     """
-    from sfumato.kernels.grouping import sum_by_group
+    from sfumato.kernels.row_groups import sum_by_group
 
     if people is None:
         return sum_by_group(codes.astype(np.int64), n_values, weights), int(weights.sum())

@@ -18,11 +18,11 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers, frozen, sealed
-from sfumato.errors import HierarchyError
-from sfumato.files import why_unreadable
-from sfumato.ranges import TO, KnownOrder, in_order, scale_of
-from sfumato.table import Kind, Value, number, text
+from sfumato.data.ordered_ranges import TO, KnownOrder, in_order, scale_of
+from sfumato.data.table import Kind, Value, number, text
+from sfumato.runtime.arrays import Codes, Integers, frozen, sealed
+from sfumato.runtime.errors import HierarchyError
+from sfumato.runtime.files import why_unreadable
 
 ROOT = "*"
 Label = str | None

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.table import Value, number, text
+from sfumato.data.table import Value, number, text
+from sfumato.runtime.arrays import Booleans, Integers
 
 TO = " to "
 OR_MISSING = " or missing"

@@ -11,11 +11,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sfumato.errors import HierarchyError, SchemaError, suggestion
-from sfumato.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
-from sfumato.reading.survey import surveyed
-from sfumato.shown import listed
-from sfumato.table import Column, Kind, Table, Value, number, text
+from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
+from sfumato.data.survey_columns import surveyed
+from sfumato.data.table import Column, Kind, Table, Value, number, text
+from sfumato.registry.display import listed
+from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -158,7 +158,7 @@ class Schema:
         return f"<Schema {'; '.join(f'{role}: {listed(names)}' for role, names in roles.items() if names)}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import schema_html
+        from sfumato.workflow.report.notebook import schema_html
 
         return schema_html(self)
 

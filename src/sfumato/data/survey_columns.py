@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.arrays import Floats, sealed
-from sfumato.errors import SchemaError, suggestion
-from sfumato.table import HouseholdMembers, Table, number
+from sfumato.data.table import HouseholdMembers, Table, number
+from sfumato.runtime.arrays import Floats, sealed
+from sfumato.runtime.errors import SchemaError, suggestion
 
 
 def surveyed(

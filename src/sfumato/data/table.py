@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
-from sfumato.errors import DataError, suggestion
-from sfumato.shown import as_pandas, listed
+from sfumato.registry.display import as_pandas, listed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.runtime.errors import DataError, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -360,7 +360,7 @@ class Table:
         <Table of 2 records, 2 of them different: age, sex>
         >>> connection.close()
         """
-        from sfumato.reading.connections import queried
+        from sfumato.reading.database_connections import queried
 
         return counted(queried(connection, query), missing_values=missing_values)
 
@@ -386,7 +386,7 @@ class Table:
         )
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import table_html
+        from sfumato.workflow.report.notebook import table_html
 
         return table_html(self)
 
@@ -448,7 +448,7 @@ def compacted(
     households: HouseholdMembers | None = None,
 ) -> Table:
     """Put equal rows (of the same person, where that is known) together and add up their weights."""
-    from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+    from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 
     codes = [column.codes for column in columns.values()]
     cardinalities = [len(column.domain) for column in columns.values()]

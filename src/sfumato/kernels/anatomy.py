@@ -6,9 +6,9 @@ import heapq
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.grouping import rows_by_group
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.row_groups import rows_by_group
+from sfumato.runtime.arrays import Integers
 
 
 @njit(cache=True)

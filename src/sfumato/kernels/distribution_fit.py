@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 
 @njit(cache=True)

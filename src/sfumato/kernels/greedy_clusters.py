@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 SCORES = (
     "distinct-diversity",

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.lattice import DescribedNodes, Prior, describe_people
-from sfumato.kernels.people import room_for
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.lattice_nodes import DescribedNodes, Prior, describe_people
+from sfumato.kernels.people_counts import room_for
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _LOG_2 = float(np.log(2.0))
 _MOST_CELLS = 1 << 20

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import INLINED, UNCOUNTED, njit
+from sfumato.kernels.compilation import INLINED, UNCOUNTED, njit
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 # So few records are sorted by putting each in its place.
 _FEW = 32

@@ -11,8 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 Distances = npt.NDArray[np.float32]
 

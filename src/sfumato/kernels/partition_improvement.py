@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.clustering import NOBODY, NONE, joint_cost
-from sfumato.kernels.compiling import INLINED, UNCOUNTED, njit
+from sfumato.kernels.compilation import INLINED, UNCOUNTED, njit
+from sfumato.kernels.greedy_clusters import NOBODY, NONE, joint_cost
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 # Sums of losses that differ by less are equal.
 _NOTHING = 1e-12

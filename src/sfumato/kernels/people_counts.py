@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.grouping import rows_by_group
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.row_groups import rows_by_group
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 
 @njit(cache=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Floats, Integers
 
 
 @njit(cache=True)

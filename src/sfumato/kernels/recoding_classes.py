@@ -7,11 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.clustering import NONE
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.grouping import rows_by_group
-from sfumato.kernels.regrouping import (
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.greedy_clusters import NONE
+from sfumato.kernels.row_groups import rows_by_group
+from sfumato.kernels.shared_grouping import (
     Recodings,
     Records,
     Room,
@@ -21,6 +20,7 @@ from sfumato.kernels.regrouping import (
     room_for,
     visit,
 )
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 TRAITS = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
 """What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""

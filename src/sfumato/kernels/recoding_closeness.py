@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.evolving import (
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.recoding_classes import (
     TRAITS,
     Persons,
     Sensitive,
@@ -18,8 +17,9 @@ from sfumato.kernels.evolving import (
     _people,
     _room,
 )
-from sfumato.kernels.grouping import rows_by_group
-from sfumato.kernels.regrouping import Recodings, Records, Room
+from sfumato.kernels.row_groups import rows_by_group
+from sfumato.kernels.shared_grouping import Recodings, Records, Room
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 CLOSE_TRAITS = (*TRAITS, "t")
 """What is known of each solution: ``t`` is the largest distance of a class that stays."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 # Groups are parted by a border that at least one of so many recodings has, and one of so many has not.
 _FEW = 5

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.kernels.compiling import njit
+from sfumato.kernels.compilation import njit
+from sfumato.runtime.arrays import Codes, Integers
 
 _LARGEST_KEY = 2**62
 _NEAR = 2**16

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.compiling import njit
-from sfumato.kernels.likeness import gather_similar
+from sfumato.kernels.compilation import njit
+from sfumato.kernels.recoding_similarity import gather_similar
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _MOST_CELLS = 1 << 16
 _LARGEST_KEY = 1 << 62

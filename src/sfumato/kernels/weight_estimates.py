@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.kernels.compiling import INLINED, njit
+from sfumato.kernels.compilation import INLINED, njit
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 _SHARES = 2**16
 _FEWEST_UNITS = 64

@@ -1,43 +1,25 @@
 """Measures: one number about one release, on the side of privacy or of utility."""
 
-from sfumato.measures.adversary import (
+from sfumato.measures.attacks.attack_risk import AttackRisk
+from sfumato.measures.attacks.inference import Inference
+from sfumato.measures.attacks.linkability import Linkability
+from sfumato.measures.attacks.membership import Membership
+from sfumato.measures.attacks.singling_out import SinglingOut
+from sfumato.measures.disclosure.adversary import (
     AccuracyGain,
     DisclosureQuotient,
     InformationGain,
     KnowledgeGain,
     PrivacyLoss,
 )
-from sfumato.measures.attacks.attack_risk import AttackRisk
-from sfumato.measures.attacks.inference import Inference
-from sfumato.measures.attacks.linkability import Linkability
-from sfumato.measures.attacks.membership import Membership
-from sfumato.measures.attacks.singling_out import SinglingOut
-from sfumato.measures.auxiliary import AuxiliaryGain
-from sfumato.measures.aware.border_gain import BorderGain
-from sfumato.measures.aware.de_finetti import DeFinettiGain
-from sfumato.measures.aware.downcoding import Downcoding
-from sfumato.measures.aware.downcoding_gain import DowncodingGain
-from sfumato.measures.aware.minimality import MinimalityRisk
-from sfumato.measures.base import LevelReached, Measure, Measurement, measure, worst_value
-from sfumato.measures.composition import CompositionK, CompositionLoss
-from sfumato.measures.contribution import QuasiIdentifierContribution
-from sfumato.measures.fidelity.association import CorrelationDifference
-from sfumato.measures.fidelity.k_marginal import KMarginal
-from sfumato.measures.fidelity.learned import Propensity, TransferLoss
-from sfumato.measures.fidelity.regression import RegressionLoss
-from sfumato.measures.guarantees import Epsilon, PrivacyDelta
-from sfumato.measures.households import HouseholdRisk
-from sfumato.measures.invariance import MInvariance
-from sfumato.measures.loss import (
-    AverageClassSize,
-    Discernibility,
-    GeneralLoss,
-    Precision,
-    SuppressionLoss,
-    TotalLoss,
-)
-from sfumato.measures.population import IndividualRisk, PopulationUniqueness
-from sfumato.measures.reidentification import (
+from sfumato.measures.disclosure.auxiliary import AuxiliaryGain
+from sfumato.measures.disclosure.composition import CompositionK, CompositionLoss
+from sfumato.measures.disclosure.dp_guarantee import Epsilon, PrivacyDelta
+from sfumato.measures.disclosure.m_invariance import MInvariance
+from sfumato.measures.identity.attribute_contribution import QuasiIdentifierContribution
+from sfumato.measures.identity.household_risk import HouseholdRisk
+from sfumato.measures.identity.population_risk import IndividualRisk, PopulationUniqueness
+from sfumato.measures.identity.reidentification import (
     JournalistRisk,
     KMap,
     MarketerRisk,
@@ -46,13 +28,31 @@ from sfumato.measures.reidentification import (
     WeightedK,
     class_sizes,
 )
-from sfumato.measures.research import KLDivergence, QueryError, UtilityLoss
-from sfumato.measures.scenario.anti_utility import AntiUtility
-from sfumato.measures.scenario.good_utility import GoodUtility
-from sfumato.measures.scenario.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
-from sfumato.measures.traces import TraceRisk
-from sfumato.measures.workload import WorkloadUtility
+from sfumato.measures.identity.trace_risk import TraceRisk
+from sfumato.measures.informed.border_gain import BorderGain
+from sfumato.measures.informed.de_finetti import DeFinettiGain
+from sfumato.measures.informed.downcoding import Downcoding
+from sfumato.measures.informed.downcoding_gain import DowncodingGain
+from sfumato.measures.informed.minimality import MinimalityRisk
+from sfumato.measures.scenarios.anti_utility import AntiUtility
+from sfumato.measures.scenarios.good_utility import GoodUtility
+from sfumato.measures.scenarios.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
+from sfumato.measures.utility.fidelity.association import CorrelationDifference
+from sfumato.measures.utility.fidelity.k_marginal import KMarginal
+from sfumato.measures.utility.fidelity.learned import Propensity, TransferLoss
+from sfumato.measures.utility.fidelity.regression import RegressionLoss
+from sfumato.measures.utility.information_loss import (
+    AverageClassSize,
+    Discernibility,
+    GeneralLoss,
+    Precision,
+    SuppressionLoss,
+    TotalLoss,
+)
+from sfumato.measures.utility.query_utility import KLDivergence, QueryError, UtilityLoss
+from sfumato.measures.utility.workload import WorkloadUtility
 from sfumato.measures.worst_group import WorstGroupLoss, WorstGroupRisk
+from sfumato.results.measurement import LevelReached, Measure, Measurement, measure, worst_value
 
 __all__ = [
     "AccuracyGain",

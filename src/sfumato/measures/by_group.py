@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import ParameterError
-from sfumato.facts import RecordCount, check_bound
-from sfumato.measures.base import Measure, Measurement, json_value, measure, measure_group, worst_value
-from sfumato.measures.groups import groups_of
-from sfumato.measures.reasons import NotApplicable
-from sfumato.release import Release
-from sfumato.shown import Picture, as_pandas, listed
+from sfumato.registry.declarations import RecordCount, check_bound
+from sfumato.registry.display import Picture, as_pandas, listed
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement, json_value, measure, measure_group, worst_value
+from sfumato.results.people_groups import groups_of
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ class ByGroup:
 
     def plot(self) -> Picture:
         """Draw a panel for each measure: every group beside everybody, the worst one marked."""
-        from sfumato.report.groups import groups_chart
+        from sfumato.workflow.report.group_chart import groups_chart
 
         return Picture(groups_chart(self))
 
@@ -103,7 +103,7 @@ class ByGroup:
         return f"<ByGroup {self.attribute}: {listed(self.labels)} of {len(self.groups):,} groups>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import by_group_html
+        from sfumato.workflow.report.notebook import by_group_html
 
         return by_group_html(self)
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato import registry
-from sfumato.errors import ParameterError
-from sfumato.facts import (
+from sfumato.measures.by_group import SMALLEST, too_small
+from sfumato.registry import methods
+from sfumato.registry.declarations import (
     EVERY_KIND,
     AttributeName,
     Axis,
@@ -20,12 +20,12 @@ from sfumato.facts import (
     RecordKind,
     Words,
 )
-from sfumato.measures.base import Measure, Measurement, measure_group, worst_value
-from sfumato.measures.by_group import SMALLEST, too_small
-from sfumato.measures.groups import Group, groups_of
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement, measure_group, worst_value
+from sfumato.results.people_groups import Group, groups_of
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
 
 _DETAILS = {
     "group": Detail("the group"),
@@ -47,7 +47,7 @@ class WorstGroup(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        asked = registry.build_measure(self.of)
+        asked = methods.build_measure(self.of)
         if isinstance(asked, WorstGroup) or asked.axis != self.axis:
             raise ParameterError(f"of: {self.of!r} is no measure of {self.axis}")
         # which direction is better is that of the measure, of which the class knows nothing
@@ -198,14 +198,14 @@ def worst_for_each(asked: Iterable[Measure], attribute: str) -> Iterator[WorstGr
 
 def _is_told_by_label(asked: Measure) -> bool:
     try:
-        return bool(registry.build_measure(asked.label) == asked)
+        return bool(methods.build_measure(asked.label) == asked)
     except ParameterError:
         return False
 
 
 def compares(found: Measurement) -> tuple[str, str] | None:
     """Return by which attribute a measurement compares groups, and on which measure; ``None`` of others."""
-    cls = registry.find("measure", found.measure)
+    cls = methods.find("measure", found.measure)
     if not isinstance(cls, type) or not issubclass(cls, WorstGroup):
         return None
     return found.parameters.get("attribute", ""), found.parameters.get("of", cls.of)

@@ -23,7 +23,7 @@ from sfumato.miners.regressors import (
     RegressionTree,
     RidgeRegression,
 )
-from sfumato.miners.trees import (
+from sfumato.miners.tree_classifiers import (
     AdaBoost,
     DecisionStump,
     DecisionTree,

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen
-from sfumato.table import Value
+from sfumato.data.table import Value
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen
 
 Predicts = Literal["category", "number"]
 Encoding = Literal["columns", "bins", "codes"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 
 class PrunedTree:

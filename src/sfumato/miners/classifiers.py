@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.facts import Above, AtLeast, AtMost
 from sfumato.miners.base import Encoding
-from sfumato.miners.made import Classifier, Made
-from sfumato.registry import register
+from sfumato.miners.declared import Classifier, Made
+from sfumato.registry.declarations import Above, AtLeast, AtMost
+from sfumato.registry.methods import register
 
 
 @register
@@ -41,7 +41,7 @@ class OneRule(Classifier):
     """
 
     encoding: ClassVar[Encoding] = "codes"
-    made: ClassVar[Made] = Made("sfumato.miners.simple.BestRule")
+    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.BestRule")
 
 
 @register
@@ -89,7 +89,7 @@ class DependentBayes(Classifier):
     smoothing: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
-    made: ClassVar[Made] = Made("sfumato.miners.simple.OneDependence", {"smoothing": "smoothing"})
+    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.OneDependence", {"smoothing": "smoothing"})
 
 
 @register
@@ -156,7 +156,9 @@ class NearestNeighbours(Classifier):
 
     k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
-    made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": False})
+    made: ClassVar[Made] = Made(
+        "sfumato.miners.simple_estimators.Neighbours", {"k": "k"}, {"averages": False}
+    )
 
 
 @register

@@ -13,18 +13,18 @@ from typing import get_args
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Integers
-from sfumato.caching import Memory
-from sfumato.errors import DataError, ParameterError, suggestion
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.miners.base import CellsAs, Encoding, Listener, Miner, Predictions
+from sfumato.miners.fit_processes import run
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.learning_task import LearningTask, pose
-from sfumato.miners.runner import run
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.registry import methods
+from sfumato.results.release import Release, released
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.caching import Memory
+from sfumato.runtime.errors import DataError, ParameterError, suggestion
 
 _known: Memory[Predictions] = Memory(128)
 
@@ -105,7 +105,7 @@ def predict(
     rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
     found = Predictions(
         target=target,
-        miner=registry.label_of(chosen),
+        miner=methods.label_of(chosen),
         predicts=chosen.predicts,
         domain=target_domain(release, target),
         rows=rows,
@@ -166,7 +166,7 @@ def predict_from_all(
     rows = np.arange(release.n_rows) if trouble is None else np.empty(0, np.int64)
     found = Predictions(
         target=target,
-        miner=registry.label_of(chosen),
+        miner=methods.label_of(chosen),
         predicts=chosen.predicts,
         domain=target_domain(release, target),
         rows=rows,
@@ -231,7 +231,7 @@ def _check(release: Release, target: str, miner: Miner, folds: int, cells: str) 
         raise DataError("cross-validation needs at least two records; release more")
     if miner.predicts == "number" and release.schema[target].kind != "numeric":
         raise ParameterError(
-            f"{registry.name_of(type(miner))} predicts numbers, but {target!r} is categorical; "
+            f"{methods.name_of(type(miner))} predicts numbers, but {target!r} is categorical; "
             "choose a miner that predicts a category"
         )
 
@@ -254,7 +254,7 @@ def _posed(
 
 
 def _chosen(miner: str | Miner) -> Miner:
-    chosen: Miner = registry.build_miner(miner) if isinstance(miner, str) else miner
+    chosen: Miner = methods.build_miner(miner) if isinstance(miner, str) else miner
     return chosen
 
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 from sfumato.miners.base import Predicts
-from sfumato.registry import check_bounds
+from sfumato.registry.methods import check_bounds
 
 _SEEDS = ("random_state", "seed")
 

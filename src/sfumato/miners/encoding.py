@@ -26,12 +26,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.cells import Cells
-from sfumato.kernels.grouping import first_row_of_group, number_rows
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.miners.base import CellsAs, Encoding
 from sfumato.miners.knowledge import Numbers, numbers_of, published
-from sfumato.release import Release
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Floats, Integers
 
 MOST_COLUMNS = 100
 N_BINS = 10

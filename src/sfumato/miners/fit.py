@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Floats
 from sfumato.miners.base import Miner
 from sfumato.miners.learning_task import LearningTask
+from sfumato.runtime.arrays import Floats
 from sfumato.runtime.messages import Packed
 from sfumato.runtime.processes import ParentProcess
 

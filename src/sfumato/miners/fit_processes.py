@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Floats
 from sfumato.miners.base import FoldsDone, Listener, Miner
-from sfumato.miners.fitting import answer_folds
+from sfumato.miners.fit import answer_folds
 from sfumato.miners.learning_task import LearningTask
-from sfumato.progress import tell
+from sfumato.registry import methods
+from sfumato.runtime.arrays import Floats
 from sfumato.runtime.messages import Packed
 from sfumato.runtime.processes import Child, Ended, borrowed
+from sfumato.runtime.progress import tell
 
 _OUT_OF_TIME = "time limit"
 _ENDED = "its process was ended"
@@ -45,7 +45,7 @@ def run(
     answers = np.zeros(task.asked.shape, dtype=np.float64)
     # a miner of a script or a notebook travels with its code
     packed = Packed.of(miner)
-    name, n_folds, began = registry.label_of(miner), len(task.folds), time.monotonic()
+    name, n_folds, began = methods.label_of(miner), len(task.folds), time.monotonic()
     _tell(name, 1, n_folds)
     with contextlib.closing(_folds(packed, task, seed, time_limit, min(workers, n_folds))) as found:
         trouble = None

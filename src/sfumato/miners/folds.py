@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Integers
+from sfumato.runtime.arrays import Integers
 
 
 def held_out(weights: Integers, strata: Integers, folds: int, seed: int) -> Integers:

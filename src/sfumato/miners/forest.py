@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.runtime.arrays import Floats, Integers
 
 Features = Literal["root", "log2"]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.cells import Cells
-from sfumato.kernels.grouping import number_rows, value_counts
-from sfumato.release import Release
-from sfumato.table import Value, number
+from sfumato.data.table import Value, number
+from sfumato.kernels.row_groups import number_rows, value_counts
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)

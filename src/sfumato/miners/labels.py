@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.errors import DataError
+from sfumato.data.table import Value
 from sfumato.miners.base import Predicts
 from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
-from sfumato.release import Release
-from sfumato.table import Value
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
+from sfumato.runtime.errors import DataError
 
 Label = Literal["released", "true"]
 

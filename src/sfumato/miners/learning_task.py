@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.kernels.grouping import number_rows
+from sfumato.kernels.row_groups import number_rows
 from sfumato.miners.base import CellsAs, Encoding
 from sfumato.miners.encoding import encode
 from sfumato.miners.labels import Labels
-from sfumato.release import Release
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 MOST_EXAMPLES = 500_000
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.facts import Above, AtMost
-from sfumato.miners.made import Made, Regressor
-from sfumato.registry import register
+from sfumato.miners.declared import Made, Regressor
+from sfumato.registry.declarations import Above, AtMost
+from sfumato.registry.methods import register
 
 
 @register
@@ -174,4 +174,4 @@ class RegressionNeighbours(Regressor):
 
     k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
-    made: ClassVar[Made] = Made("sfumato.miners.simple.Neighbours", {"k": "k"}, {"averages": True})
+    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.Neighbours", {"k": "k"}, {"averages": True})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.runtime.arrays import Floats, Integers
 
 
 class OneDependence:

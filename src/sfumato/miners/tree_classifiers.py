@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
-from sfumato.errors import ParameterError
-from sfumato.facts import Above, AtLeast, AtMost
+from sfumato.miners.declared import Classifier, Made
 from sfumato.miners.forest import Features
-from sfumato.miners.made import Classifier, Made
-from sfumato.registry import register
+from sfumato.registry.declarations import Above, AtLeast, AtMost
+from sfumato.registry.methods import register
+from sfumato.runtime.errors import ParameterError
 
 
 @register
@@ -44,7 +44,7 @@ class DecisionTree(Classifier):
     smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
 
     made: ClassVar[Made] = Made(
-        "sfumato.miners.tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
+        "sfumato.miners.c45_tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
     )
 
 

@@ -2,15 +2,15 @@
 
 from sfumato.models.anonymity import AlphaKAnonymity, KAnonymity
 from sfumato.models.base import Conjunction, PrivacyModel, all_of
+from sfumato.models.belief_change import BetaLikeness, DeltaDisclosure
 from sfumato.models.closeness import TCloseness
-from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
 from sfumato.models.diversity import (
     DistinctDiversity,
     EntropyDiversity,
     ProbabilisticDiversity,
     RecursiveDiversity,
 )
-from sfumato.models.order import SafetyOrder
+from sfumato.models.suppression_order import SafetyOrder
 
 __all__ = [
     "AlphaKAnonymity",

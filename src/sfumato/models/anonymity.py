@@ -8,12 +8,12 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Better, PositiveShare, RecordCount, Words
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, lacking
-from sfumato.registry import register
+from sfumato.registry.declarations import Better, PositiveShare, RecordCount, Words
+from sfumato.registry.methods import register
+from sfumato.runtime.arrays import Floats
 
 
 @register
@@ -37,7 +37,7 @@ class KAnonymity(PrivacyModel):
     --------
     >>> KAnonymity(5) & KAnonymity(10)
     Traceback (most recent call last):
-    sfumato.errors.ParameterError: a model stands twice in one requirement; keep the stricter one
+    sfumato.runtime.errors.ParameterError: a model stands twice in one requirement; keep the stricter one
     """
 
     k: RecordCount = 5

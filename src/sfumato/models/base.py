@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
-from sfumato.facts import Better, Guards, Words
-from sfumato.registry import check_bounds
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.registry.declarations import Better, Guards, Words
+from sfumato.registry.methods import check_bounds
+from sfumato.runtime.arrays import Booleans, Floats
+from sfumato.runtime.errors import ParameterError
 
 # A score this near to the limit, in relation to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3.
 _TIE = 1e-12

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import own
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
+from sfumato.registry.declarations import own
+from sfumato.runtime.arrays import Floats
 
 # A model lets a score this near to its limit pass, and so do the bounds here.
 _TIE = 1e-11
@@ -30,7 +30,7 @@ def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
     Examples
     --------
     >>> from sfumato import ProbabilisticDiversity
-    >>> from sfumato.classes import count_classes
+    >>> from sfumato.data.equivalence_classes import count_classes
     >>> prior = np.array([0.5, 0.5])
     >>> values = np.array([0, 0, 0, 1], dtype=np.int32)
     >>> four = count_classes(np.zeros(4, np.int64), 1, np.ones(4, np.int64), {"illness": (values, prior)})

@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses
-from sfumato.facts import AtLeast, Better, Words
+from sfumato.data.equivalence_classes import EquivalenceClasses
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
 from sfumato.models.distances import DISTANCES, require_order
-from sfumato.registry import register
+from sfumato.registry.declarations import AtLeast, Better, Words
+from sfumato.registry.methods import register
+from sfumato.runtime.arrays import Floats
 
 
 @register

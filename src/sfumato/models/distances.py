@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.errors import ParameterError
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError
 
 DistanceName = Literal["js", "equal", "ordered", "hierarchical", "natural", "kl", "hellinger"]
 

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Above, AtLeast, AtMost, Better, RecordCount, Words
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, convex_share, lacking
-from sfumato.registry import register
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Better, RecordCount, Words
+from sfumato.registry.methods import register
+from sfumato.runtime.arrays import Floats
 
 
 @register

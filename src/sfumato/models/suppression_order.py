@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Better, RecordCount, Words
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
-from sfumato.registry import register
+from sfumato.registry.declarations import Better, RecordCount, Words
+from sfumato.registry.methods import register
+from sfumato.runtime.arrays import Floats, Integers
 
 DiversityName = Literal["probabilistic", "distinct"]
 

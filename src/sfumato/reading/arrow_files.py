@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.errors import DataError
-from sfumato.reading import excel, statistics
+from sfumato.reading import excel, statistics_files
 from sfumato.reading.dialect import (
     Dialect,
     Scan,
@@ -27,7 +26,8 @@ from sfumato.reading.dialect import (
     scanned,
     sniff,
 )
-from sfumato.reading.mixtures import mixed_numbers, report
+from sfumato.reading.mixed_writing import mixed_numbers, report
+from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,7 @@ Format = Literal["csv", "parquet", "ipc", "excel", "statistics"]
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
-_MORE = (*_PARQUET, *_IPC, *excel.SUFFIXES, *statistics.SUFFIXES)
+_MORE = (*_PARQUET, *_IPC, *excel.SUFFIXES, *statistics_files.SUFFIXES)
 SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_MORE)
 """How the names of files end that can be read."""
 _MOST_TEXT = 1 << 30
@@ -119,7 +119,7 @@ def format_of(path: Path) -> Format:
         return "ipc"
     if name.endswith(excel.SUFFIXES):
         return "excel"
-    if name.endswith(statistics.SUFFIXES):
+    if name.endswith(statistics_files.SUFFIXES):
         return "statistics"
     supported = " ".join((*_CSV, *_MORE))
     raise DataError(
@@ -480,7 +480,7 @@ _READERS: Mapping[str, Callable[[Path], pa.Table | None]] = {
     "parquet": _read_parquet,
     "ipc": _read_ipc,
     "excel": excel.read_excel,
-    "statistics": statistics.read_statistics,
+    "statistics": statistics_files.read_statistics,
 }
 
 # Refusals that CSV and the other formats share

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.reading.dialect import require_file
-from sfumato.reading.statistics import SUFFIXES, contents_in_child
+from sfumato.reading.statistics_files import SUFFIXES, contents_in_child
 
 T = TypeVar("T")
 

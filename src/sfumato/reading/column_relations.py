@@ -9,9 +9,9 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.progress import tell
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.runtime.arrays import Codes, Floats, Integers
+from sfumato.runtime.progress import tell
 
 How = Literal["same", "scaled", "follows"]
 

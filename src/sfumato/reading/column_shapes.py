@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.hierarchy import Dates, HierarchySource, Prefixes
-from sfumato.schema import THOUSANDS as THOUSANDS_MARKS
-from sfumato.table import Column, Table
+from sfumato.data.hierarchy import Dates, HierarchySource, Prefixes
+from sfumato.data.schema import THOUSANDS as THOUSANDS_MARKS
+from sfumato.data.table import Column, Table
+from sfumato.runtime.arrays import Floats
 
 # Codes
 
@@ -48,7 +48,7 @@ THOUSANDS = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,2})(?:[.,'\u00a0\u202f][0-9]{3})
 
 
 def as_numbers(values: Sequence[str], decimal: str, thousands: str = "") -> Floats | None:
-    """Return the numbers that `sfumato.table.number` reads, but no codes such as ``0171`` and ``1E5``."""
+    """Return the numbers that `sfumato.data.table.number` reads, but no codes such as ``0171`` and ``1E5``."""
     if not values:
         return None
     if not all(map(_NUMBER[decimal].fullmatch, values)):

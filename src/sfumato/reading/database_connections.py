@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sfumato.errors import DataError
-from sfumato.reading.arrow import check_columns
-from sfumato.table import text
+from sfumato.data.table import text
+from sfumato.reading.arrow_files import check_columns
+from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from urllib.parse import parse_qs, quote, urlsplit
 
-from sfumato.errors import DataError, UserError
-from sfumato.reading.arrow import check_columns
+from sfumato.data.table import text
+from sfumato.reading.arrow_files import check_columns
 from sfumato.reading.dialect import require_file
-from sfumato.table import text
+from sfumato.runtime.errors import DataError, UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa

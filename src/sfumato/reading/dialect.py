@@ -15,9 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from sfumato.errors import DataError
-from sfumato.files import why_unreadable
-from sfumato.reading.mixtures import MixedLines, mixed_lines, report
+from sfumato.reading.mixed_writing import MixedLines, mixed_lines, report
+from sfumato.runtime.errors import DataError
+from sfumato.runtime.files import why_unreadable
 
 _SEPARATORS = (",", ";", "\t", "|")
 _QUOTES = ('"', "'")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
-from sfumato.errors import DataError
+from sfumato.data.table import text
 from sfumato.reading.dialect import bomb, most_unpacked
-from sfumato.reading.sheets import Cell, Sheets, sheets_of
+from sfumato.reading.worksheets import Cell, Sheets, sheets_of
+from sfumato.runtime.errors import DataError
 from sfumato.runtime.processes import read_in_child
-from sfumato.table import text
 
 if TYPE_CHECKING:
     import pyarrow as pa

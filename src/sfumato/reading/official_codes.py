@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sfumato.hierarchy import HierarchySource, Nested, Prefixes
-from sfumato.schema import Role
+from sfumato.data.hierarchy import HierarchySource, Nested, Prefixes
+from sfumato.data.schema import Role
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
-from sfumato.reading.connections import Connection
-from sfumato.table import Records, Table
+from sfumato.data.table import Records, Table
+from sfumato.reading.database_connections import Connection
 
 
 def read(

@@ -16,14 +16,14 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.hierarchy import HierarchySource, Intervals, Prefixes
-from sfumato.progress import tell
-from sfumato.reading import codes, shapes, vocabulary
-from sfumato.reading.relations import Relation, given_away, relations
-from sfumato.reading.shapes import decimal_mark, likely_missing_values, thousands_mark
-from sfumato.schema import Role
-from sfumato.table import Column, Kind, Table, text
+from sfumato.data.hierarchy import HierarchySource, Intervals, Prefixes
+from sfumato.data.schema import Role
+from sfumato.data.table import Column, Kind, Table, text
+from sfumato.reading import column_shapes, official_codes, vocabulary
+from sfumato.reading.column_relations import Relation, given_away, relations
+from sfumato.reading.column_shapes import decimal_mark, likely_missing_values, thousands_mark
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.progress import tell
 
 __all__ = ["Guess", "decimal_mark", "guess", "likely_missing_values", "thousands_mark"]
 
@@ -46,7 +46,7 @@ class Guess:
     Parameters
     ----------
     name, role, kind, hierarchy
-        As in :class:`~sfumato.schema.Attribute`.
+        As in :class:`~sfumato.data.schema.Attribute`.
     reason
         One sentence for the person who confirms it; it shows no record's value.
     n_distinct
@@ -76,7 +76,7 @@ def guess(table: Table) -> tuple[Guess, ...]:
     """Guess what every column is.
 
     The spellings of `likely_missing_values` count as missing, and the marks of `decimal_mark` and
-    `thousands_mark` as those of numbers, so hand them to `sfumato.reading.new_project.project_text`
+    `thousands_mark` as those of numbers, so hand them to `sfumato.workflow.project.new_project.project_text`
     as well.
 
     Examples
@@ -86,7 +86,7 @@ def guess(table: Table) -> tuple[Guess, ...]:
     [('quasi-identifying', 'numeric'), ('sensitive', 'categorical')]
     """
     missing = frozenset(likely_missing_values(table))
-    decimal = shapes.decimal_mark_without(table, missing)
+    decimal = column_shapes.decimal_mark_without(table, missing)
     marks = decimal, thousands_mark(table, decimal, missing)
     evidence = {
         name: _Evidence.of(name, column, table, missing, marks) for name, column in table.columns.items()
@@ -154,8 +154,8 @@ class _Evidence:
         """The values as numbers, or ``None`` where they are not numbers but texts or codes."""
         if self.kind_in_table == "numeric":
             return np.array([float(value) for value in self.values])
-        found = shapes.as_numbers(self.values, *self.marks)
-        if found is None and self.topic in _IN_YEARS and self.all_like(shapes.TWO_OR_THREE_DIGITS):
+        found = column_shapes.as_numbers(self.values, *self.marks)
+        if found is None and self.topic in _IN_YEARS and self.all_like(column_shapes.TWO_OR_THREE_DIGITS):
             return np.array([float(value) for value in self.values])
         return found
 
@@ -167,19 +167,19 @@ class _Evidence:
         return np.array([known.get(text(value) or "", math.nan) for value in column.domain])
 
     @cached_property
-    def code(self) -> codes.Code | None:
+    def code(self) -> official_codes.Code | None:
         """Which official codes these are, if any."""
-        return None if self.kind_in_table == "numeric" else codes.code_of(self.words, self.values)
+        return None if self.kind_in_table == "numeric" else official_codes.code_of(self.words, self.values)
 
     @cached_property
-    def dates(self) -> shapes.DateFormat | None:
+    def dates(self) -> column_shapes.DateFormat | None:
         """How the values are written as dates, or ``None`` where they are not dates."""
-        return shapes.as_dates(self.values)
+        return column_shapes.as_dates(self.values)
 
     @cached_property
     def is_icd(self) -> bool:
         """Whether these are codes of the classification of diseases, recognised by their dots."""
-        return self.looks_like(shapes.ICD) and any("." in value for value in self.values[:1000])
+        return self.looks_like(column_shapes.ICD) and any("." in value for value in self.values[:1000])
 
     @cached_property
     def has_fixed_width(self) -> bool:
@@ -275,7 +275,7 @@ def _numbers_things(column: _Evidence) -> bool:
 
 
 def _points_by_shape(column: _Evidence) -> str:
-    written_like = (what for shape, what in shapes.PERSONAL if column.looks_like(shape))
+    written_like = (what for shape, what in column_shapes.PERSONAL if column.looks_like(shape))
     return next((f"Written like {what}" for what in written_like), "")
 
 
@@ -303,9 +303,9 @@ def _points_by_uniqueness(column: _Evidence) -> str:
         return ""
     if column.numbers is not None:
         return "A number of its own for every record" if _is_numbering(column, column.numbers) else ""
-    if column.all_like(shapes.THOUSANDS):
+    if column.all_like(column_shapes.THOUSANDS):
         return ""
-    if column.looks_like(shapes.PHONE):
+    if column.looks_like(column_shapes.PHONE):
         return "Written like a phone or account number of its own for nearly every record"
     return "A text of its own for nearly every record" if column.n_distinct >= 10 else ""
 
@@ -316,7 +316,7 @@ def _is_numbering(column: _Evidence, numbers: Floats) -> bool:
         return False
     span = float(numbers.max()) - float(numbers.min())
     has_no_gap = bool((numbers % 1 == 0).all()) and span + 1 == len(numbers)
-    return has_no_gap or (column.has_fixed_width and column.all_like(shapes.LONG_NUMBER))
+    return has_no_gap or (column.has_fixed_width and column.all_like(column_shapes.LONG_NUMBER))
 
 
 def _role_by_values(column: _Evidence) -> tuple[Role, str]:
@@ -326,7 +326,7 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
         return "sensitive", "Written like ICD codes of diagnoses, which others should not learn"
     if column.numbers is not None:
         return "quasi-identifying", f"Numbers {_UNKNOWN}"
-    if column.all_like(shapes.THOUSANDS):
+    if column.all_like(column_shapes.THOUSANDS):
         return "quasi-identifying", f"Numbers with marks that cannot be read as they are, {_UNKNOWN}"
     if column.n_distinct <= 20:
         return "quasi-identifying", f"A few categories {_UNKNOWN}"
@@ -558,7 +558,7 @@ def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None
         return "categorical", Prefixes(lengths) if lengths else None
     if column.numbers is not None:
         return "numeric", _intervals(column, column.numbers)
-    if column.all_like(shapes.ICD) and (column.is_icd or "icd" in column.words):
+    if column.all_like(column_shapes.ICD) and (column.is_icd or "icd" in column.words):
         return "categorical", Prefixes((3, 1) if max(map(len, column.values)) > 3 else (1,))
     return "categorical", None
 
@@ -566,7 +566,7 @@ def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None
 def _is_code_of_place(column: _Evidence) -> bool:
     """Whether these are four to six digits each, which the name or the leading zeros show to be a code."""
     is_code = column.topic is vocabulary.PLACE or (column.topic is None and column.numbers is None)
-    return is_code and column.has_fixed_width and column.all_like(shapes.CODE_OF_PLACE)
+    return is_code and column.has_fixed_width and column.all_like(column_shapes.CODE_OF_PLACE)
 
 
 def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:

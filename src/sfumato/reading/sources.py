@@ -15,8 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
-from sfumato.errors import DataError
-from sfumato.reading.arrow import (
+from sfumato.reading.arrow_files import (
     SUFFIXES,
     CsvFile,
     NoRecords,
@@ -28,6 +27,7 @@ from sfumato.reading.arrow import (
 )
 from sfumato.reading.databases import POSTGRES, asked, database_at, is_database
 from sfumato.reading.dialect import require_file
+from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

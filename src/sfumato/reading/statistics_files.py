@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sfumato.errors import DataError, UserError
 from sfumato.reading.dialect import most_unpacked
+from sfumato.runtime.errors import DataError, UserError
 from sfumato.runtime.processes import read_in_child
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
-from sfumato.schema import Role
+from sfumato.data.schema import Role
 
 _LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "ø": "o", "œ": "oe", "ł": "l", "Ł": "L", "Ø": "O"})
 _PERSONS = (

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Annotated, Any, Literal, get_args
 
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 Axis = Literal["privacy", "utility"]
 Better = Literal["lower", "higher"]
@@ -264,7 +264,7 @@ def check_bound(name: str, hint: Any, value: Any) -> None:
     >>> check_bound("k", RecordCount, 5)
     >>> check_bound("k", RecordCount, 1e300)
     Traceback (most recent call last):
-    sfumato.errors.ParameterError: k must be at most 1,000,000,000,000, not 1e+300
+    sfumato.runtime.errors.ParameterError: k must be at most 1,000,000,000,000, not 1e+300
     """
     marks = getattr(hint, "__metadata__", ())
     inner = () if marks else get_args(hint)

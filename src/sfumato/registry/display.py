@@ -9,8 +9,8 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.errors import UserError
-from sfumato.files import file_beside
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import file_beside
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from importlib import import_module, metadata
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from sfumato.errors import ParameterError, SfumatoError, suggestion
-from sfumato.facts import Names, bounds_in, check_bound
+from sfumato.registry.declarations import Names, bounds_in, check_bound
+from sfumato.runtime.errors import ParameterError, SfumatoError, suggestion
 
 Kind = Literal["sanitizer", "model", "measure", "search", "miner"]
 
@@ -22,7 +22,7 @@ _KIND_OF_METHOD: dict[str, Kind] = {
     "propose": "search",
     "estimator": "miner",
 }
-_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.search", "sfumato.miners")
+_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.searches", "sfumato.miners")
 # What is found by its name and never listed: it serves one purpose, and nobody should choose it for another.
 _UNLISTED: dict[tuple[Kind, str], str] = {
     ("sanitizer", "seeded-laplace"): "sfumato.reproduce.seeded_noise.SeededLaplace",
@@ -168,7 +168,7 @@ def build_model(written: Mapping[str, Any]) -> Any:
 
 def build_measure(written: str | Mapping[str, Any]) -> Any:
     """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
-    from sfumato.measures.base import LevelReached
+    from sfumato.results.measurement import LevelReached
 
     name, parameters = name_and_parameters(written)
     if name in registered("model"):
@@ -268,7 +268,7 @@ def check_bounds(instance: Any) -> None:
     >>> from sfumato import LocalRecoding
     >>> LocalRecoding(effort=10**9)
     Traceback (most recent call last):
-    sfumato.errors.ParameterError: effort must be at most 1,000, not 1,000,000,000
+    sfumato.runtime.errors.ParameterError: effort must be at most 1,000, not 1,000,000,000
     """
     for name, hint in _bounded_parameters(type(instance)).items():
         check_bound(name, hint, getattr(instance, _identifier(name)))
@@ -421,7 +421,7 @@ def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 def _labelled(written: str, kind: Kind = "measure") -> tuple[str, dict[str, Any]]:
     """Take a label apart: ``t-closeness distance=js`` is a name and one parameter."""
-    from sfumato.table import number
+    from sfumato.data.table import number
 
     name, *given = written.split() or [""]
     pairs = [word.partition("=") for word in given]

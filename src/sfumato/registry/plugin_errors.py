@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sfumato import registry
-from sfumato.errors import DataError, HierarchyError, MethodFailed, SfumatoError
+from sfumato.registry import methods
+from sfumato.runtime.errors import DataError, HierarchyError, MethodFailed, SfumatoError
 
 
 class MethodFails(UserWarning):
@@ -34,12 +34,12 @@ def blamed_on(method: object, *expected: type[Exception]) -> Iterator[None]:
     >>> with blamed_on(Mondrian()):
     ...     raise ValueError("Ann is 31")
     Traceback (most recent call last):
-    sfumato.errors.MethodFailed: the sanitizer 'mondrian' raises ValueError; report this fault of sfumato
+    sfumato.runtime.errors.MethodFailed: the sanitizer 'mondrian' raises ValueError; report this fault of sfumato
     """
     try:
         yield
     except SfumatoError as error:
-        if isinstance(error, _OF_THE_DATA) and registry.is_plugged_in(type(method)):
+        if isinstance(error, _OF_THE_DATA) and methods.is_plugged_in(type(method)):
             raise failed(type(method), f"raises {type(error).__name__}") from error
         raise
     except (Exception, SystemExit) as error:
@@ -59,7 +59,7 @@ def failed(cls: type[Any], does: str) -> MethodFailed:
     does
         What it does, beginning with a verb.
     """
-    remedy = "repair or uninstall its plug-in" if registry.is_plugged_in(cls) else _OURS
+    remedy = "repair or uninstall its plug-in" if methods.is_plugged_in(cls) else _OURS
     return MethodFailed(f"{named(cls)} {does}; {remedy}")
 
 
@@ -77,7 +77,7 @@ def named(cls: type[Any]) -> str:
     >>> named(KAnonymity)
     "the model 'k-anonymity'"
     """
-    return f"the {registry.kind_of(cls) or 'method'} {registry.name_of(cls)!r}"
+    return f"the {methods.kind_of(cls) or 'method'} {methods.name_of(cls)!r}"
 
 
 def _culprit(error: BaseException) -> type[Any] | None:
@@ -86,8 +86,8 @@ def _culprit(error: BaseException) -> type[Any] | None:
     step = error.__traceback__
     while step is not None:
         cls = type(step.tb_frame.f_locals.get("self"))
-        if registry.kind_of(cls) is not None:
+        if methods.kind_of(cls) is not None:
             found.append(cls)
         step = step.tb_next
-    strangers = [cls for cls in found if registry.is_plugged_in(cls)]
+    strangers = [cls for cls in found if methods.is_plugged_in(cls)]
     return next(reversed(strangers or found), None)

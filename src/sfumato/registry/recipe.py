@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.errors import ParameterError
-from sfumato.facts import RecordKind
+from sfumato.registry import methods
+from sfumato.registry.declarations import RecordKind
+from sfumato.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Recipe:
     @classmethod
     def of(cls, sanitizer: object, seed: int | None = None) -> Recipe:
         """Write down a sanitizer with all its parameters."""
-        name, parameters = registry.describe(sanitizer)
+        name, parameters = methods.describe(sanitizer)
         return cls(name, parameters, seed)
 
     def build(self) -> Any:
         """Return the sanitizer, its parameters checked."""
-        return registry.build("sanitizer", self.sanitizer, self.parameters)
+        return methods.build("sanitizer", self.sanitizer, self.parameters)
 
     def seeded(self) -> Recipe:
         """Return the recipe with a seed: its own, or else one that the system draws."""
@@ -60,7 +60,7 @@ class Recipe:
     @property
     def kind(self) -> RecordKind:
         """What the rows of a release by this recipe stand for."""
-        return getattr(registry.find("sanitizer", self.sanitizer), "kind", "people")
+        return getattr(methods.find("sanitizer", self.sanitizer), "kind", "people")
 
     @property
     def key(self) -> str:
@@ -101,13 +101,13 @@ class Recipe:
         raise ParameterError("not a recipe; expected sanitizer, parameters and seed as JSON")
 
     def __str__(self) -> str:
-        return registry.phrase(self.sanitizer, self.parameters)
+        return methods.phrase(self.sanitizer, self.parameters)
 
 
 def _without_defaults(
     kind: Literal["sanitizer", "model"], name: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Leave out the parameters at their defaults; those of a method that is not known all stay."""
-    known = registry.find(kind, name)
-    defaults = {} if known is None else registry.defaults_of(known)
+    known = methods.find(kind, name)
+    defaults = {} if known is None else methods.defaults_of(known)
     return {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}

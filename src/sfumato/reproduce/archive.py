@@ -13,9 +13,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import UserError
-from sfumato.files import why_unreadable
 from sfumato.reproduce.experiments import Explored
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import why_unreadable
 
 _ABSENT = "not there"
 _NEAR = 1e-9

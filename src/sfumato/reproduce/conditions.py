@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sfumato import registry
+from sfumato.registry import methods
 from sfumato.reproduce.readings import Switches
 
 FIRST_SEED = 2009
@@ -76,10 +76,10 @@ def _seed_everything(document: Any, seed: int) -> None:
     for side in ("privacy", "utility"):
         written = document["measure"].get(side, [])
         for place, each in enumerate(written):
-            name, parameters = registry.name_and_parameters(each)
+            name, parameters = methods.name_and_parameters(each)
             # a privacy model is a measure, too, and draws nothing
-            measure = registry.find("measure", name)
-            if measure is not None and "seed" in registry.parameters_of(measure):
+            measure = methods.find("measure", name)
+            if measure is not None and "seed" in methods.parameters_of(measure):
                 written[place] = {name: {**parameters, "seed": seed}}
 
 

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.datasets import FOLDER, Subset, adult_records
-from sfumato.errors import UserError
-from sfumato.exploring.run import Progress, explore
-from sfumato.files import file_beside
-from sfumato.frontier import Candidate, one_for_each_recipe, only_made
-from sfumato.project.file import Project
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.reading.datasets import FOLDER, Subset, adult_records
 from sfumato.reproduce.conditions import FIRST, Change, Condition
+from sfumato.results.frontier import Candidate, one_for_each_recipe, only_made
+from sfumato.results.release import Release
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import file_beside
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
-from sfumato.table import Table
+from sfumato.workflow.explore.explore_project import Progress, explore
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 _DEALT = 1
 """The seed by which a control deals out values, which is the same for everybody, too."""

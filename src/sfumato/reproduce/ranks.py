@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.arrays import Floats
+from sfumato.runtime.arrays import Floats
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:

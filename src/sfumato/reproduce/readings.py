@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sfumato.errors import ParameterError, suggestion
+from sfumato.runtime.errors import ParameterError, suggestion
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
-from sfumato.errors import ParameterError, UserError, suggestion
-from sfumato.exploring.run import Progress
-from sfumato.files import file_beside
 from sfumato.reproduce.archive import provenance
 from sfumato.reproduce.cases import Cases
 from sfumato.reproduce.conditions import FIRST_SEED, Condition
@@ -24,6 +21,9 @@ from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.pictures import chart_svg
 from sfumato.reproduce.reached import reached_otherwise, unreached
 from sfumato.reproduce.readings import chosen, others
+from sfumato.runtime.errors import ParameterError, UserError, suggestion
+from sfumato.runtime.files import file_beside
+from sfumato.workflow.explore.explore_project import Progress
 
 PAPERS = ("brickell", "li", "dewri", "sramka", "together")
 """The papers, and what all their methods show on one frontier."""

@@ -11,11 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.release import Release
-from sfumato.sanitizers.noise import Laplace
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats
+from sfumato.sanitizers.perturb.noise import Laplace
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Decision:
         return {**asdict(self), "policy": list(self.policy)}
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import decision_html
+        from sfumato.workflow.report.notebook import decision_html
 
         return decision_html(self)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.errors import HierarchyError
-from sfumato.hierarchy import Flat, Hierarchy, HierarchySource
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Column, Kind, Table, Value, text
+from sfumato.data.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Column, Kind, Table, Value, text
+from sfumato.runtime.errors import HierarchyError
 
 
 @dataclass(frozen=True, eq=False)

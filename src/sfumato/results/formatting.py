@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sfumato import registry
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.facts import Better, Words, own
-from sfumato.recipe import Recipe
+from sfumato.registry import methods
+from sfumato.registry.declarations import Better, Words, own
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
 
 ROLES = {
     "identifying": "Names a person directly. Dropped on reading; part of no release.",
@@ -42,14 +42,14 @@ def measure_words(name: str) -> Words:
     if parameters:
         known = measure_words(name)
         return replace(known, title=f"{known.title} ({parameters})")
-    cls = registry.find("measure", name) or registry.find("model", name)
+    cls = methods.find("measure", name) or methods.find("model", name)
     words: Words | None = own(cls, "words")
     return words or Words(name.replace("-", " "), _summary(cls))
 
 
-def method_words(kind: registry.Kind, name: str) -> str:
+def method_words(kind: methods.Kind, name: str) -> str:
     """Return in a sentence what a method does; one that does not say so speaks through its docstring."""
-    cls = registry.find(kind, name)
+    cls = methods.find(kind, name)
     return own(cls, "does") or _summary(cls)
 
 
@@ -170,7 +170,7 @@ def recipe_name(recipe: Recipe) -> str:
     """
     method = _method_name(recipe.sanitizer)
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
-    always = own(registry.find("sanitizer", recipe.sanitizer), "always_named")
+    always = own(methods.find("sanitizer", recipe.sanitizer), "always_named")
     given = {name: value for name, value in recipe.parameters.items() if name == always} | given
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
@@ -182,14 +182,14 @@ def recipe_name(recipe: Recipe) -> str:
 
 def _method_name(sanitizer: str) -> str:
     """Return what a method is called in a title; an abbreviation, such as MST, as its class has it."""
-    called = getattr(registry.find("sanitizer", sanitizer), "__name__", "")
+    called = getattr(methods.find("sanitizer", sanitizer), "__name__", "")
     plain_name = sanitizer.replace("-", " ", 1)
     return called if called.isupper() else f"{plain_name[:1].upper()}{plain_name[1:]}"
 
 
 def _short_model(model: str, parameters: Mapping[str, Any]) -> list[str]:
     """Return the letters of a model with their values; one that has none goes by its name."""
-    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    limit = getattr(methods.registered("model").get(model), "parameter", None)
     changed = _changed("model", model, parameters)
     shown = [_short(key, value) for key, value in parameters.items() if key in changed or key == limit]
     return shown or [model]
@@ -204,7 +204,7 @@ def _short(name: str, value: Any) -> str:
 
 def model_in_words(model: str, parameters: Mapping[str, Any]) -> str:
     """Return a model as a phrase, without what it leaves at its default unless that is its limit."""
-    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    limit = getattr(methods.registered("model").get(model), "parameter", None)
     changed = _changed("model", model, parameters)
     shown = _listed({name: value for name, value in parameters.items() if name in changed or name == limit})
     return f"{model} ({shown})" if shown else model
@@ -221,9 +221,9 @@ def plain(value: Any) -> str:
     return number(value)
 
 
-def _changed(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _changed(kind: methods.Kind, name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        defaults = registry.defaults_of(registry.look_up(kind, name))
+        defaults = methods.defaults_of(methods.look_up(kind, name))
     except ParameterError:
         defaults = {}
     return {key: value for key, value in parameters.items() if key not in defaults or defaults[key] != value}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.columns import Columns, Limit
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Better
-from sfumato.measures.base import Measurement, named, worst_value
-from sfumato.recipe import Recipe
-from sfumato.shown import Picture, as_pandas, listed
+from sfumato.registry.declarations import Better
+from sfumato.registry.display import Picture, as_pandas, listed
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import Measurement, named, worst_value
+from sfumato.results.pareto import Columns, Limit
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ class Candidate:
         return f"<Candidate {self.id} {self.recipe}: {listed(figures) or 'not measured'}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import candidate_html
+        from sfumato.workflow.report.notebook import candidate_html
 
         return candidate_html(self)
 
@@ -288,7 +288,7 @@ class Frontier:
         policy
             Limits to draw, by measure.
         """
-        from sfumato.report.matrix import frontier_picture
+        from sfumato.workflow.report.scatter_matrix import frontier_picture
 
         if len(self.axes) < 2:
             raise ParameterError("a frontier is drawn along two axes or more; name the measures in axes")
@@ -301,7 +301,7 @@ class Frontier:
         return f"<Frontier: {found} on {' and '.join(self.axes) or 'no axis'}{where}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import frontier_html
+        from sfumato.workflow.report.notebook import frontier_html
 
         # a notebook shows the text where there is no picture
         return frontier_html(self) if len(self.axes) > 1 else escape(repr(self))
@@ -319,7 +319,7 @@ def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str
 
 
 def _shown(measurement: Measurement) -> str:
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     return "does not apply" if measurement.value is None else formatting.number(measurement.value)
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.applying.placing import placed
-from sfumato.arrays import Booleans, Codes, Integers
-from sfumato.cells import Cells, ValueSets
-from sfumato.hierarchy import ROOT, Label
+from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.schema import Attribute
+from sfumato.data.table import Column, Kind, Table, Value, number
 from sfumato.models.base import PrivacyModel
-from sfumato.release import Release, failing_rows, without_rows
-from sfumato.schema import Attribute
-from sfumato.table import Column, Kind, Table, Value, number
+from sfumato.results.extended_hierarchy import placed
+from sfumato.results.release import Release, failing_rows, without_rows
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.arrays import Booleans, Codes, Integers
 
 
 def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> Release:

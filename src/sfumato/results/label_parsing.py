@@ -11,11 +11,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Codes
-from sfumato.cells import ValueSets, exact_node
-from sfumato.hierarchy import ROOT, Hierarchy, Label
-from sfumato.ranges import OR_MISSING
-from sfumato.table import Column, number, text
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label
+from sfumato.data.ordered_ranges import OR_MISSING
+from sfumato.data.table import Column, number, text
+from sfumato.results.released_column import ValueSets, exact_node
+from sfumato.runtime.arrays import Codes
 
 READ = (
     "original values, labels of the hierarchy, *, [20, 30), 20-29, >=80, 1990 to 2023, {a, b}, a or missing "
@@ -318,7 +318,7 @@ def _union(meanings: Sequence[Meaning], *, add: bool) -> Meaning:
 
 
 def set_parts(inside: str) -> list[Label]:
-    """Return the labels of a set as `sfumato.hierarchy.set_label` joins them; none if it did not."""
+    """Return the labels of a set as `sfumato.data.hierarchy.set_label` joins them; none if it did not."""
     found: list[Label] = []
     place = 0
     while place < len(inside):

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.applying.apply import USUAL_LIMIT
-from sfumato.applying.recoding import Recoding
-from sfumato.applying.taking import take
-from sfumato.applying.together import failing
-from sfumato.arrays import Integers
-from sfumato.errors import PolicyNotMet, UserError
-from sfumato.release import Release, without_rows
-from sfumato.schema import bound
-from sfumato.table import Column, Table, Value, encode
+from sfumato.data.schema import bound
+from sfumato.data.table import Column, Table, Value, encode
+from sfumato.results.intersection import failing
+from sfumato.results.recode_records import take
+from sfumato.results.recoding import Recoding
+from sfumato.results.release import Release, without_rows
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import PolicyNotMet, UserError
+from sfumato.workflow.apply.apply import USUAL_LIMIT
 
 if TYPE_CHECKING:
     import pyarrow as pa

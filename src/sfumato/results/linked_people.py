@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.hierarchy import Label
-from sfumato.kernels.grouping import number_rows
-from sfumato.release import PersonNames, Release
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Column, Table, text
+from sfumato.data.hierarchy import Label
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Column, Table, text
+from sfumato.kernels.row_groups import number_rows
+from sfumato.results.release import PersonNames, Release
+from sfumato.runtime.arrays import Codes, Integers
 
 
 def person_names(table: Table, bound: Table, schema: Schema) -> PersonNames | None:

@@ -10,11 +10,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sfumato import registry
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import (
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.ordered_ranges import OR_MISSING
+from sfumato.measures.identity.reidentification import ReidentificationRisk
+from sfumato.models.base import PrivacyModel
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import (
     BY_ATTRIBUTE,
     LevelReached,
     Measure,
@@ -25,14 +27,10 @@ from sfumato.measures.base import (
     of_one,
     worst_value,
 )
-from sfumato.measures.reidentification import ReidentificationRisk
-from sfumato.models.base import PrivacyModel
-from sfumato.project.defaults import Written
-from sfumato.publishing.layout import Layout
-from sfumato.ranges import OR_MISSING
-from sfumato.recipe import Recipe
-from sfumato.release import Release, released
-from sfumato.verifying.documents import (
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release, released
+from sfumato.runtime.errors import ParameterError
+from sfumato.verification.documents import (
     Band,
     Claimed,
     InitialRisk,
@@ -45,6 +43,8 @@ from sfumato.verifying.documents import (
     UnverifiedAttribute,
     numeral,
 )
+from sfumato.workflow.project.default_measures import Written
+from sfumato.workflow.publish.folder_layout import Layout
 
 
 def layout_facts(layout: Layout) -> LayoutFacts:
@@ -65,7 +65,7 @@ def recipe_of(manifest: Manifest) -> Recipe:
 def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
     """Measure what a stranger reads, and write every parameter down."""
     claims = []
-    for asked in map(registry.build_measure, measures):
+    for asked in map(methods.build_measure, measures):
         parameters = _every_parameter(asked)
         claims += [_claim(found, parameters) for found in measure(written, [asked])]
     return claims
@@ -191,7 +191,7 @@ def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[
     if release.people is not None:
         return [
             RequirementFacts(
-                model=dict([registry.describe(part)]),
+                model=dict([methods.describe(part)]),
                 parameter=part.parameter,
                 limit=part.limit,
                 reached=json_value(part.limit),
@@ -202,7 +202,7 @@ def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[
         ]
     return [
         RequirementFacts(
-            model=dict([registry.describe(part)]),
+            model=dict([methods.describe(part)]),
             parameter=part.parameter,
             limit=part.limit,
             reached=json_value(part.level(classes)),
@@ -297,15 +297,15 @@ def _every_parameter(asked: Measure) -> dict[str, Any]:
     own.
     """
     if not isinstance(asked, LevelReached):
-        return registry.describe(asked)[1]
+        return methods.describe(asked)[1]
     model = asked.model
-    every = registry.describe(model)[1]
+    every = methods.describe(model)[1]
     return {name: every[name] for name in every if name != model.parameter or model.named_values}
 
 
 def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        own: Mapping[str, Any] = registry.build_measure({measure: parameters}).parameters
+        own: Mapping[str, Any] = methods.build_measure({measure: parameters}).parameters
     except ParameterError:
         return parameters
     return own
@@ -313,8 +313,8 @@ def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str,
 
 def _public_parameters(measurement: Measurement) -> dict[str, Any]:
     """Return the parameters of a measurement; of a file only its name, not where it lies."""
-    cls = registry.find("measure", measurement.measure) or registry.find("model", measurement.measure)
-    files = {name for name, what in registry.named_in(cls).items() if what == "file"} if cls else set()
+    cls = methods.find("measure", measurement.measure) or methods.find("model", measurement.measure)
+    files = {name for name, what in methods.named_in(cls).items() if what == "file"} if cls else set()
     return {
         name: PurePath(value).name if name in files and value is not None else value
         for name, value in measurement.parameters.items()

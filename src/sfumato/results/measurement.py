@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
-from sfumato import registry
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Attacker, Axis, Better, Guards, Needs, RecordKind, Words
-from sfumato.faults import blamed_on, failed
-from sfumato.measures.groups import Group, own_classes, own_records
-from sfumato.measures.reasons import NotApplicable
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel
-from sfumato.progress import speaking_of
-from sfumato.release import Release
+from sfumato.registry import methods
+from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, RecordKind, Words
+from sfumato.registry.plugin_errors import blamed_on, failed
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import Group, own_classes, own_records
+from sfumato.results.release import Release
+from sfumato.runtime.progress import speaking_of
 
 BY_ATTRIBUTE = "attributes"
 """The detail of a level that holds it for each sensitive attribute by itself, where there are several."""
@@ -64,17 +64,17 @@ class Measurement:
     @cached_property
     def label(self) -> str:
         """The name with what tells it from the same measure with other parameters."""
-        return registry.label(self.measure, self.parameters)
+        return methods.label(self.measure, self.parameters)
 
     def __repr__(self) -> str:
-        from sfumato import formatting
+        from sfumato.results import formatting
 
         about = f" of {self.attribute}" if self.attribute else ""
         found = "does not apply" if self.value is None else formatting.number(self.value)
         return f"<Measurement {self.label}{about}: {found} ({self.axis}, {self.better} is better)>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import measurements_html
+        from sfumato.workflow.report.notebook import measurements_html
 
         return measurements_html([self])
 
@@ -147,7 +147,7 @@ class Measure(ABC):
     judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
 
     def __post_init__(self) -> None:
-        registry.check_bounds(self)
+        methods.check_bounds(self)
 
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -164,17 +164,17 @@ class Measure(ABC):
     @property
     def name(self) -> str:
         """The registered name."""
-        return registry.name_of(type(self))
+        return methods.name_of(type(self))
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters that are not at their defaults."""
-        return registry.changed_parameters(self)
+        return methods.changed_parameters(self)
 
     @property
     def label(self) -> str:
         """The name with what tells it from the same measure with other parameters."""
-        return registry.label(self.name, self.parameters)
+        return methods.label(self.name, self.parameters)
 
     def taken(self, value: float | None, **facts: Any) -> Measurement:
         """Return a measurement of this measure."""
@@ -233,12 +233,12 @@ class LevelReached(Measure):
     @property
     def name(self) -> str:
         """The model's name."""
-        return registry.name_of(type(self.model))
+        return methods.name_of(type(self.model))
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The model's parameters that are not at their defaults; the limit has no part in the level."""
-        changed = registry.changed_parameters(self.model)
+        changed = methods.changed_parameters(self.model)
         return {name: value for name, value in changed.items() if name != self.model.parameter}
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -248,7 +248,7 @@ class LevelReached(Measure):
             raise NotApplicable("the release has no sensitive attribute")
         fixed = {
             name: value
-            for name, value in registry.describe(self.model)[1].items()
+            for name, value in methods.describe(self.model)[1].items()
             if name != self.model.parameter
         }
         level = self.model.level(classes)
@@ -297,7 +297,7 @@ def _all_taken(
 ) -> list[Measurement]:
     taken: list[Measurement] = []
     for wanted in measures:
-        asked = wanted if isinstance(wanted, Measure) else registry.build_measure(wanted)
+        asked = wanted if isinstance(wanted, Measure) else methods.build_measure(wanted)
         try:
             with speaking_of(asked.name), blamed_on(asked, NotApplicable):
                 _require_kind(asked, release)

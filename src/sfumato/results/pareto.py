@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.facts import Better
+from sfumato.registry.declarations import Better
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 # A gain this small over a straight line is rounding.
 _ROUNDING = 1e-9

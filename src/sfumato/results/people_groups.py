@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.errors import ParameterError, suggestion
-from sfumato.measures.reasons import NotApplicable
-from sfumato.release import Release, without_rows
-from sfumato.table import Table, text
+from sfumato.data.table import Table, text
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release, without_rows
+from sfumato.runtime.arrays import Booleans, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.applying.placing import Placed, placed, typed_columns
-from sfumato.applying.recoding import Recoding, ReleasedValues, is_withheld, loses_least
-from sfumato.arrays import Booleans, Codes, Integers
-from sfumato.cells import Cells, ValueSets, exact_cells, suppressed_cells
-from sfumato.hierarchy import ROOT, Hierarchy, Label
-from sfumato.kernels.applying import first_taking
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.spellings import Spellings
-from sfumato.table import Column, Records, Table
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Records, Table
+from sfumato.kernels.first_match import first_taking
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.results.extended_hierarchy import Placed, placed, typed_columns
+from sfumato.results.label_parsing import Spellings
+from sfumato.results.recoding import Recoding, ReleasedValues, is_withheld, loses_least
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells, ValueSets, exact_cells, suppressed_cells
+from sfumato.runtime.arrays import Booleans, Codes, Integers
 
 NO_CLASS = ""
 """The name under which records are counted whose values are released, but in no class together."""

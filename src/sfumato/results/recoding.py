@@ -8,17 +8,17 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers, sealed
-from sfumato.cells import Cells
-from sfumato.errors import UserError
-from sfumato.facts import Recodes
-from sfumato.hierarchy import ROOT, Label
-from sfumato.kernels.grouping import first_row_of_group
+from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.schema import Schema
+from sfumato.data.table import Records, Table, Value, text
+from sfumato.kernels.row_groups import first_row_of_group
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Records, Table, Value, text
+from sfumato.registry.declarations import Recodes
+from sfumato.registry.recipe import Recipe
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Floats, Integers, sealed
+from sfumato.runtime.errors import UserError
 
 
 @dataclass(frozen=True, eq=False)

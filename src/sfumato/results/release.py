@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
-from sfumato.cells import Cells, exact_cells
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
-from sfumato.facts import RecordKind
-from sfumato.hierarchy import Hierarchy, Label
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
+from sfumato.data.hierarchy import Hierarchy, Label
+from sfumato.data.schema import Schema
+from sfumato.data.table import People, Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.schema import Schema
-from sfumato.shown import Picture, as_pandas, listed
-from sfumato.table import People, Table
+from sfumato.registry.declarations import RecordKind
+from sfumato.registry.display import Picture, as_pandas, listed
+from sfumato.registry.recipe import Recipe
+from sfumato.results.released_column import Cells, exact_cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -288,7 +288,7 @@ class Release:
 
     def plot(self) -> Picture:
         """Draw which share of the records lies in classes of at most each size."""
-        from sfumato.report.curves import class_sizes_chart
+        from sfumato.workflow.report.class_size_curves import class_sizes_chart
 
         return Picture(class_sizes_chart(self.classes.sizes))
 
@@ -299,7 +299,7 @@ class Release:
         return f"<Release {how}: {kept}, {listed(self.schema.released)}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import release_html
+        from sfumato.workflow.report.notebook import release_html
 
         return release_html(self)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
-from sfumato.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.ranges import OR_MISSING, TO, by_letters
-from sfumato.table import Column, Value, as_dictionary, as_text_dictionary, text
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
+from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
+from sfumato.data.table import Column, Value, as_dictionary, as_text_dictionary, text
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -196,7 +196,7 @@ def words_before(words: str) -> Iterator[None]:
     >>> with words_before("out was published"):
     ...     raise StoreError("the disk is full")
     Traceback (most recent call last):
-    sfumato.errors.StoreError: out was published: the disk is full
+    sfumato.runtime.errors.StoreError: out was published: the disk is full
     """
     try:
         yield

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
-from sfumato.errors import UserError
+from sfumato.runtime.errors import UserError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -56,7 +56,7 @@ def main_of_user() -> tuple[str | None, bool]:
         return (None, False) if module.endswith("__main__") else (module, True)
     path = _script()
     main = getattr(sys.modules["__main__"], "main", None)
-    is_ours = getattr(main, "__module__", None) == "sfumato.cli"
+    is_ours = getattr(main, "__module__", None) == "sfumato.interfaces.cli"
     return (None, False) if is_ours or not path or "ipython" in os.path.basename(path) else (path, False)
 
 

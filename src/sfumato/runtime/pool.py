@@ -19,8 +19,8 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sfumato.errors import MethodFailed, ParameterError, SfumatoError, UserError
 from sfumato.runtime import machine
+from sfumato.runtime.errors import MethodFailed, ParameterError, SfumatoError, UserError
 from sfumato.runtime.messages import Garbled, pickled
 from sfumato.runtime.processes import (
     PATIENCE,

@@ -54,12 +54,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import SfumatoError, UserError
-from sfumato.runtime.import_path import (
-    environment_of_children,
-    folders_to_hand_on,
-    main_of_user,
-)
+from sfumato.runtime.errors import SfumatoError, UserError
+from sfumato.runtime.import_path import environment_of_children, folders_to_hand_on, main_of_user
 from sfumato.runtime.messages import Garbled, MessagePipes, pickled, unpickled
 
 PATIENCE = 5.0

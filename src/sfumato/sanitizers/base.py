@@ -6,20 +6,20 @@ from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Integers, sealed
-from sfumato.classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import Above, AtLeast, AtMost
-from sfumato.faults import blamed_on
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
+from sfumato.data.schema import Schema
+from sfumato.data.table import Records, Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.release import Release, failing_rows, with_recipe, without_rows
-from sfumato.sanitizers.lowest_level import above_floor, onto_floor
+from sfumato.registry import methods
+from sfumato.registry.declarations import Above, AtLeast, AtMost
+from sfumato.registry.plugin_errors import blamed_on
+from sfumato.registry.recipe import Recipe
+from sfumato.results.release import Release, failing_rows, with_recipe, without_rows
+from sfumato.runtime.arrays import Integers, sealed
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers.generalize.lowest_level import above_floor, onto_floor
 from sfumato.sanitizers.soundness import check_promise, check_sound
-from sfumato.schema import Schema
-from sfumato.table import Records, Table
 
 MOST_RECORDS = 1_000_000_000
 """No table that fits into memory has more records, so that no class or leaf of more is worth asking for."""
@@ -83,7 +83,7 @@ def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:
     """Return the sensitive attributes, if the model looks at them at all."""
     guarding = [part for part in model.parts if part.guards == "attribute"]
-    return schema.require("sensitive", registry.name_of(type(guarding[0]))) if guarding else ()
+    return schema.require("sensitive", methods.name_of(type(guarding[0]))) if guarding else ()
 
 
 def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = None) -> EquivalenceClasses:
@@ -119,7 +119,7 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
-                f"{registry.name_of(type(part))} with {letter} = {_shown(part.limit)} cannot hold: with all "
+                f"{methods.name_of(type(part))} with {letter} = {_shown(part.limit)} cannot hold: with all "
                 f"{_everybody(table)} in one class {letter} is {_shown(reached)}, "
                 f"the {extreme} possible",
                 reached,
@@ -137,7 +137,7 @@ def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> No
     unknown = [name for name in part.named_values if not any((name or None) in each for each in labels)]
     if unknown:
         raise ParameterError(
-            f"{registry.name_of(type(part))}: no sensitive attribute has the value {unknown[0]!r}; "
+            f"{methods.name_of(type(part))}: no sensitive attribute has the value {unknown[0]!r}; "
             "write it as the data does"
         )
 

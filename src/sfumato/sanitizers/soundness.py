@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.cells import Cells
-from sfumato.faults import failed
-from sfumato.kernels.grouping import sum_by_group
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.registry import methods
+from sfumato.registry.plugin_errors import failed
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
 
 
 def check_sound(given: object, method: object, table: Table, schema: Schema) -> Release:
@@ -44,7 +44,7 @@ def broken_promise(release: Release, model: PrivacyModel | None) -> str | None:
         if np.shape(keeps) != (classes.n_classes,):
             raise failed(type(part), f"returns not one score for each of {classes.n_classes:,} classes")
         if not keeps.all():
-            asked = f"{registry.name_of(type(part))} with {part.parameter} = {part.limit:g}"
+            asked = f"{methods.name_of(type(part))} with {part.parameter} = {part.limit:g}"
             return f"promised {asked} and reached {part.level(classes):.6g}"
     return None
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.cells import suppressed_cells
-from sfumato.facts import Recodes
-from sfumato.registry import register
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import Recodes
+from sfumato.registry.methods import register
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import suppressed_cells
 
 
 @register

@@ -1,9 +1,9 @@
 """Searches: each proposes the recipes to try."""
 
-from sfumato.search.base import Search
-from sfumato.search.evolution.search import Evolution
-from sfumato.search.lattice.search import Lattice, LatticeFront
-from sfumato.search.suited import Suited
-from sfumato.search.sweep import Sweep
+from sfumato.searches.base import Search
+from sfumato.searches.default_plan import Suited
+from sfumato.searches.evolution.evolution import Evolution
+from sfumato.searches.lattice.lattice_search import Lattice, LatticeFront
+from sfumato.searches.sweep import Sweep
 
 __all__ = ["Evolution", "Lattice", "LatticeFront", "Search", "Suited", "Sweep"]

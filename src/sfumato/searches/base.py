@@ -7,10 +7,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.columns import Limit
-from sfumato.recipe import Recipe
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
 
 
 @runtime_checkable

@@ -9,21 +9,21 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.columns import Limit
-from sfumato.errors import Infeasible
-from sfumato.facts import AtLeast, AtMost
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.recipe import Recipe
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
+from sfumato.registry.declarations import AtLeast, AtMost
+from sfumato.registry.methods import check_bounds, register
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
+from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS, sanitize
-from sfumato.sanitizers.borders import Borders
-from sfumato.sanitizers.mondrian import Mondrian
-from sfumato.schema import Schema
-from sfumato.search.lattice.optimum import optimal_node
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.interval_bounds import Borders
+from sfumato.sanitizers.generalize.mondrian import Mondrian
+from sfumato.searches.lattice.optimum import optimal_node
 
 _K = (2, 3, 5, 10, 20, 50, 100, 200)
 _K_BESIDE = (5, 20)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import ParameterError
-from sfumato.facts import SanitizerName
-from sfumato.recipe import Recipe
-from sfumato.registry import list_parameters, look_up, register
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import SanitizerName
+from sfumato.registry.methods import list_parameters, look_up, register
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import ParameterError
 
 MOST_CANDIDATES = 20_000
 """How many candidates one sweep may make: more would only fill the memory before the first is made."""

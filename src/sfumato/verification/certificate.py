@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import Manifest, read_json, release_number
-from sfumato.verifying.folder import CERTIFICATE, MANIFEST, fingerprint
-from sfumato.verifying.pages import compared_words, page_names, stated_words, wording_words
-from sfumato.verifying.renderings import has_numerals
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.check import Check
+from sfumato.verification.documents import Manifest, read_json, release_number
+from sfumato.verification.folder import CERTIFICATE, MANIFEST, fingerprint
+from sfumato.verification.page_check import compared_words, page_names, stated_words, wording_words
+from sfumato.verification.renderings import has_numerals
 
 _OTHERWISE = "it says something else than what was found now"
 

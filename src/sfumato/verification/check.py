@@ -9,9 +9,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.contradictions import contradictions, like_sets
-from sfumato.verifying.documents import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.contradictions import contradictions, like_sets
+from sfumato.verification.documents import (
     Claimed,
     FormatFacts,
     LimitFacts,
@@ -22,8 +22,8 @@ from sfumato.verifying.documents import (
     numeral,
     read_json,
 )
-from sfumato.verifying.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
-from sfumato.verifying.folder import (
+from sfumato.verification.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
+from sfumato.verification.folder import (
     DATAPACKAGE,
     MANIFEST,
     PROFILES,
@@ -36,11 +36,16 @@ from sfumato.verifying.folder import (
     fingerprint,
     page_of,
 )
-from sfumato.verifying.levels import MODELS, KnownModel
-from sfumato.verifying.partitions import differs_in_parts, partition_files, partitioned_table, types_in_parts
-from sfumato.verifying.records import PublicView, published, table_names
-from sfumato.verifying.statistics import differs_from_statistics
-from sfumato.verifying.tables import WrittenTable, differs_from_parquet, parquet_types, read_tables
+from sfumato.verification.levels import MODELS, KnownModel
+from sfumato.verification.partition_check import (
+    differs_in_parts,
+    partition_files,
+    partitioned_table,
+    types_in_parts,
+)
+from sfumato.verification.published_view import PublicView, published, table_names
+from sfumato.verification.statistics_files_check import differs_from_statistics
+from sfumato.verification.written_tables import WrittenTable, differs_from_parquet, parquet_types, read_tables
 
 ALWAYS_CLAIMED = ("k-anonymity", "reidentification-risk")
 _STAND_FOR = {

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, TypeGuard
 
-from sfumato.verifying.documents import (
+from sfumato.verification.documents import (
     AttributeFacts,
     Band,
     LimitFacts,
@@ -28,10 +28,10 @@ from sfumato.verifying.documents import (
     UnverifiedAttribute,
     numeral,
 )
-from sfumato.verifying.figures import MEASURES
-from sfumato.verifying.levels import MODELS
-from sfumato.verifying.records import PublicView
-from sfumato.verifying.tables import FileColumn, WrittenTable
+from sfumato.verification.figures import MEASURES
+from sfumato.verification.levels import MODELS
+from sfumato.verification.published_view import PublicView
+from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 Kind = Literal["people", "perturbed", "synthetic"]
 Cells = Literal["exact", "withheld", "bounded", "generalised"]

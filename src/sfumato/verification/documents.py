@@ -16,8 +16,8 @@ from typing import Any, Literal, cast
 
 import msgspec
 
-from sfumato.errors import CannotTell, VerificationFailed
-from sfumato.verifying.folder import MANIFEST, Format, Profile, read_bytes
+from sfumato.runtime.errors import CannotTell, VerificationFailed
+from sfumato.verification.folder import MANIFEST, Format, Profile, read_bytes
 
 FORMAT = 3
 """The number of the format that `publish` writes: what the files of a folder are called, and hold."""
@@ -345,7 +345,7 @@ def _format_3(facts: dict[str, Any]) -> Manifest:
 READERS: dict[int, Callable[[dict[str, Any]], Manifest]] = {3: _format_3}
 """For each format that was ever published, what takes its manifest as one of today. None is ever removed.
 
-A new format gets a reader of its own, here and for its pages (`sfumato.verifying.statements`), and new golden
+A new format gets a reader of its own, here and for its pages (`sfumato.verification.page_statements`), and new golden
 folders (`tests/golden`); those of the earlier formats stay.
 """
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.verifying.levels import (
+from sfumato.verification.levels import (
     DISTANCES,
     MODELS,
     KnownModel,
@@ -20,8 +20,8 @@ from sfumato.verifying.levels import (
     relative_entropies,
     total_variations,
 )
-from sfumato.verifying.records import Floats, PublicView, SensitiveValues
-from sfumato.verifying.tables import Integers, numbered
+from sfumato.verification.published_view import Floats, PublicView, SensitiveValues
+from sfumato.verification.written_tables import Integers, numbered
 
 # A figure this near to a threshold may lie on either side of it.
 _TIE = 1e-12

@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Literal, get_args
 
-from sfumato.errors import VerificationFailed
+from sfumato.runtime.errors import VerificationFailed
 
 MANIFEST, REPORT, DATAPACKAGE, README = "manifest.json", "report.html", "datapackage.json", "README.md"
 SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"

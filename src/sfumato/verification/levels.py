@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.verifying.records import Floats, PublicView, SensitiveValues
-from sfumato.verifying.tables import Integers
+from sfumato.verification.published_view import Floats, PublicView, SensitiveValues
+from sfumato.verification.written_tables import Integers
 
 # Equal distributions that are computed in two ways may differ in the last digits.
 _ROUNDING = 1e-12

@@ -16,24 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import Manifest, read_scalar
-from sfumato.verifying.folder import README, REPORT, page_of, read_bytes
-from sfumato.verifying.markup import Element, UnknownStyleSheet, read_page
-from sfumato.verifying.pictures import picture_problem
-from sfumato.verifying.readme import readme_problem
-from sfumato.verifying.renderings import (
-    UNVERIFIED_CLAIM,
-    has_numerals,
-    leaves,
-    same_value,
-    shows,
-    shows_limit,
-    shows_recipe,
-    shows_time,
-)
-from sfumato.verifying.statements import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.check import Check
+from sfumato.verification.documents import Manifest, read_scalar
+from sfumato.verification.folder import README, REPORT, page_of, read_bytes
+from sfumato.verification.page_markup import Element, UnknownStyleSheet, read_page
+from sfumato.verification.page_pictures import picture_problem
+from sfumato.verification.page_statements import (
     CLASS_SIZES,
     GAPS,
     LABEL,
@@ -42,6 +31,17 @@ from sfumato.verifying.statements import (
     Expected,
     Statements,
     look_up,
+)
+from sfumato.verification.readme_check import readme_problem
+from sfumato.verification.renderings import (
+    UNVERIFIED_CLAIM,
+    has_numerals,
+    leaves,
+    same_value,
+    shows,
+    shows_limit,
+    shows_recipe,
+    shows_time,
 )
 
 LARGEST_PAGE = 256 << 20

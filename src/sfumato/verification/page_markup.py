@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.folder import REPORT
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.folder import REPORT
 
 STYLE_SHEETS = frozenset(
     {

@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.markup import Element
-from sfumato.verifying.renderings import has_numerals, shows
-from sfumato.verifying.statements import CLASS_SIZES
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.page_markup import Element
+from sfumato.verification.page_statements import CLASS_SIZES
+from sfumato.verification.renderings import has_numerals, shows
 
 Point = tuple[float, float]
 

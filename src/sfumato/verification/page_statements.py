@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from sfumato.verifying.documents import (
+from sfumato.verification.documents import (
     Band,
     Claimed,
     LimitFacts,
@@ -24,10 +24,10 @@ from sfumato.verifying.documents import (
     RequirementFacts,
     numeral,
 )
-from sfumato.verifying.figures import MEASURES, claimable
-from sfumato.verifying.levels import MODELS
-from sfumato.verifying.records import PublicView, table_names
-from sfumato.verifying.tables import WrittenTable, numbered, summed
+from sfumato.verification.figures import MEASURES, claimable
+from sfumato.verification.levels import MODELS
+from sfumato.verification.published_view import PublicView, table_names
+from sfumato.verification.written_tables import WrittenTable, numbered, summed
 
 LABEL = "unverified"
 """The mark of the label that a statement is an unverified claim."""

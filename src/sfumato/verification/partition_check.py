@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.folder import opened
-from sfumato.verifying.records import table_names
-from sfumato.verifying.tables import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.documents import Manifest
+from sfumato.verification.folder import opened
+from sfumato.verification.published_view import table_names
+from sfumato.verification.written_tables import (
     Value,
     WrittenTable,
     differs,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.documents import AttributeFacts, LayoutFacts
-from sfumato.verifying.tables import (
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.documents import AttributeFacts, LayoutFacts
+from sfumato.verification.written_tables import (
     FileColumn,
     Integers,
     Value,

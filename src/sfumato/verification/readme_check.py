@@ -12,12 +12,12 @@ import unicodedata
 
 import msgspec
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.folder import MANIFEST, REPORT
-from sfumato.verifying.partitions import partitioned_table
-from sfumato.verifying.records import table_names
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals, leaves, shows
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.documents import Manifest
+from sfumato.verification.folder import MANIFEST, REPORT
+from sfumato.verification.partition_check import partitioned_table
+from sfumato.verification.published_view import table_names
+from sfumato.verification.renderings import UNVERIFIED_CLAIM, has_numerals, leaves, shows
 
 KNOWN_BLOCKS = frozenset(
     {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sfumato.errors import UserError, VerificationFailed
-from sfumato.verifying.check import Check
-from sfumato.verifying.documents import Manifest, canonical, read_json
-from sfumato.verifying.folder import MANIFEST, SIGNATURE
+from sfumato.runtime.errors import UserError, VerificationFailed
+from sfumato.verification.check import Check
+from sfumato.verification.documents import Manifest, canonical, read_json
+from sfumato.verification.folder import MANIFEST, SIGNATURE
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey

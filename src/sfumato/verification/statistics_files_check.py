@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sfumato.errors import UserError
-from sfumato.verifying.documents import FormatFacts
-from sfumato.verifying.folder import Format, opened
-from sfumato.verifying.tables import WrittenTable, differs
+from sfumato.runtime.errors import UserError
+from sfumato.verification.documents import FormatFacts
+from sfumato.verification.folder import Format, opened
+from sfumato.verification.written_tables import WrittenTable, differs
 
 PACKAGE = "pyreadstat"
 _MOST_GROWTH, _SMALL = 200, 1 << 28

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import VerificationFailed
-from sfumato.verifying.folder import opened
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.folder import opened
 
 Value = str | None
 Integers = npt.NDArray[np.integer[Any]]

@@ -8,12 +8,12 @@ import pytest
 
 import sfumato as sf
 from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
-from sfumato.errors import ParameterError
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, Outcome
-from sfumato.measures.attacks.rates import rate
-from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.groups import groups_of
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.success_rates import rate
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import groups_of
+from sfumato.runtime.errors import ParameterError
 
 KINDS: tuple[type[AttackMeasure], ...] = (SinglingOut, Linkability, Inference, Membership, AttackRisk)
 SCHEMA = sf.Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")

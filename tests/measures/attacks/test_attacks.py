@@ -39,12 +39,12 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import DataError, ParameterError
+from sfumato.measures.attacks.attack_setting import drawn_people, setting_of
 from sfumato.measures.attacks.membership import best_threshold
-from sfumato.measures.attacks.setting import drawn_people, setting_of
 from sfumato.measures.attacks.singling_out import chance_of_one
-from sfumato.release import made_up
-from sfumato.sanitizers.changed_records import with_codes
+from sfumato.results.release import made_up
+from sfumato.runtime.errors import DataError, ParameterError
+from sfumato.sanitizers.perturb.changed_records import with_codes
 
 ATTACKS = ("singling-out", "linkability", "inference", "membership")
 QUICK = {

@@ -12,12 +12,12 @@ import pytest
 
 import sfumato as sf
 from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
-from sfumato.errors import ParameterError
 from sfumato.measures.attacks.attack import AttackTried, Outcome, attempted, worst
+from sfumato.measures.attacks.attack_setting import Listed, Setting, drawn_people, setting_of
 from sfumato.measures.attacks.linkability import _nearest_records
-from sfumato.measures.attacks.rates import advantage, rate, risk
-from sfumato.measures.attacks.setting import Listed, Setting, drawn_people, setting_of
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.attacks.success_rates import advantage, rate, risk
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 ATTRIBUTES = {
     "age": sf.Attribute("age", "quasi-identifying", "numeric"),

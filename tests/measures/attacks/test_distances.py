@@ -10,10 +10,9 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cells import Cells
-from sfumato.errors import DataError, ParameterError
-from sfumato.measures.attacks import distances
-from sfumato.measures.attacks.distances import (
+from sfumato.measures.attacks import record_distances
+from sfumato.measures.attacks.attack_setting import Listed
+from sfumato.measures.attacks.record_distances import (
     Compared,
     SeenRelease,
     known_attributes,
@@ -21,8 +20,9 @@ from sfumato.measures.attacks.distances import (
     places_among,
     sight,
 )
-from sfumato.measures.attacks.setting import Listed
-from sfumato.measures.reasons import NotApplicable
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.released_column import Cells
+from sfumato.runtime.errors import DataError, ParameterError
 
 TOWNS = sf.Hierarchy.nested({"Europe": ["Paris", "Rome"], "Asia": ["Tokyo"]})
 SCHEMA = sf.Schema(
@@ -135,7 +135,7 @@ def test_rows_that_look_alike_are_one_box() -> None:
 
 @pytest.mark.parametrize("at_once", [1, 6, 10, 15, 1 << 24])
 def test_people_are_compared_in_parts_of_any_size(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distances, "_AT_ONCE", at_once)
+    monkeypatch.setattr(record_distances, "_AT_ONCE", at_once)
     release = seen(1, 1)
     rows = np.array([3, 0, 1, 2])
     parts = list(release.far(Listed(OTHERS, rows)))

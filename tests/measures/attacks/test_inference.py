@@ -13,11 +13,11 @@ import pytest
 
 import sfumato as sf
 from sfumato import Inference
-from sfumato.cells import Cells, ValueSets
 from sfumato.measures.attacks import inference
-from sfumato.measures.attacks.distances import sight
+from sfumato.measures.attacks.attack_setting import Listed, Setting
 from sfumato.measures.attacks.inference import _beliefs, _Secret, _shown, _voted
-from sfumato.measures.attacks.setting import Listed, Setting
+from sfumato.measures.attacks.record_distances import sight
+from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(
     (

@@ -12,17 +12,10 @@ import pytest
 import sfumato as sf
 from sfumato import Membership
 from sfumato.measures.attacks import membership
-from sfumato.measures.attacks.distances import sight
-from sfumato.measures.attacks.membership import (
-    _as_table,
-    _attempts,
-    _density,
-    _fits,
-    _ratios,
-    best_threshold,
-)
-from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.membership import _as_table, _attempts, _density, _fits, _ratios, best_threshold
+from sfumato.measures.attacks.record_distances import sight
+from sfumato.results.inapplicable import NotApplicable
 
 SCHEMA = sf.Schema((sf.Attribute("age", "quasi-identifying", "numeric", sf.Intervals((10,))),))
 

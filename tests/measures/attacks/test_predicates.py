@@ -10,9 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cells import Cells, ValueSets
 from sfumato.measures.attacks import predicates
-from sfumato.measures.attacks.distances import SeenRelease, sight
 from sfumato.measures.attacks.predicates import (
     Crowd,
     Predicates,
@@ -24,6 +22,8 @@ from sfumato.measures.attacks.predicates import (
     rare_values,
     released_crowd,
 )
+from sfumato.measures.attacks.record_distances import SeenRelease, sight
+from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(
     (

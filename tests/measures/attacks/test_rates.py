@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from sfumato.measures.attacks.rates import advantage, rate, risk
+from sfumato.measures.attacks.success_rates import advantage, rate, risk
 
 
 def test_the_interval_of_a_rate_is_wilsons() -> None:

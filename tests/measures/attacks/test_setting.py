@@ -12,11 +12,11 @@ import pyarrow.csv as csv
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
-from sfumato.measures.attacks import setting
-from sfumato.measures.attacks.setting import drawn_people, read_people, setting_of
-from sfumato.measures.groups import Group, groups_of
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.attacks import attack_setting
+from sfumato.measures.attacks.attack_setting import drawn_people, read_people, setting_of
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import Group, groups_of
+from sfumato.runtime.errors import DataError
 
 SCHEMA = sf.Schema.of(age="quasi-identifying", town="quasi-identifying")
 
@@ -90,7 +90,7 @@ def test_a_fifth_is_left_out_of_a_second_release(n_people: int, n_left_out: int)
 
 
 def test_of_many_people_so_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(setting, "MOST_STRANGERS", 3)
+    monkeypatch.setattr(attack_setting, "MOST_STRANGERS", 3)
     assert setting_of(release(31), None, 1000, 0).told.startswith("3 people")
 
 
@@ -107,10 +107,10 @@ def test_another_seed_leaves_out_and_draws_others() -> None:
 def test_nothing_that_was_made_anew_is_no_release(monkeypatch: pytest.MonkeyPatch) -> None:
     made = release()
     nothing = replace(made, weights=np.zeros(made.n_rows, dtype=np.int64))
-    monkeypatch.setattr(setting, "made_again", lambda *facts: nothing)
+    monkeypatch.setattr(attack_setting, "made_again", lambda *facts: nothing)
     assert setting_of(made, None, 10, 0).told == "none: no record is left when the release is made again"
     one = replace(made, weights=np.arange(made.n_rows) == 0)
-    monkeypatch.setattr(setting, "made_again", lambda *facts: one)
+    monkeypatch.setattr(attack_setting, "made_again", lambda *facts: one)
     assert setting_of(made, None, 10, 1).told.startswith("6 people")
 
 

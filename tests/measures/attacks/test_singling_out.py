@@ -11,10 +11,10 @@ import pytest
 import sfumato as sf
 from sfumato import SinglingOut
 from sfumato.measures.attacks import singling_out
-from sfumato.measures.attacks.distances import sight
-from sfumato.measures.attacks.rates import rate
-from sfumato.measures.attacks.setting import Listed, Setting
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.record_distances import sight
 from sfumato.measures.attacks.singling_out import _control_rate, chance_of_one
+from sfumato.measures.attacks.success_rates import rate
 
 
 def where(people: dict[str, Any], outside: dict[str, Any] | None, n_trial: int = 0) -> Setting:

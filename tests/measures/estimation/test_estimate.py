@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.measures.estimation import estimate as module
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.populations import AttributeNodes, Populations
+from sfumato.measures.utility.estimation import estimate as module
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.utility.estimation.subpopulations import AttributeNodes, Populations
 
 CODES = (3, 4, 2)
 VALUES = 3

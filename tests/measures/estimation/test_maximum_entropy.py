@@ -31,12 +31,12 @@ from sfumato import (
     UtilityLoss,
     sanitize,
 )
-from sfumato.errors import Infeasible
-from sfumato.kernels.fitting import fit_codes, fit_values
-from sfumato.measures.estimation import maximum_entropy
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
-from sfumato.measures.estimation.reconstruction import true_estimate, uniform_estimate
+from sfumato.kernels.distribution_fit import fit_codes, fit_values
+from sfumato.measures.utility.estimation import maximum_entropy
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
+from sfumato.measures.utility.estimation.reconstruction import true_estimate, uniform_estimate
+from sfumato.runtime.errors import Infeasible
 
 Bound = tuple[Table, Schema]
 
@@ -342,7 +342,7 @@ def test_it_estimates_adult_better(name: str, adult: Bound) -> None:
 
 def test_redundant_attributes_are_not_counted_twice() -> None:
     # education-num repeats education: a model that took both for evidence would believe too much
-    from sfumato import datasets
+    from sfumato.reading import datasets
 
     names = ("age", "education", "education-num", "marital-status", "relationship", "sex")
     release = sanitize(*datasets.adult("train", quasi_identifiers=names), Bucketize(TCloseness(0.1, "js")))

@@ -12,9 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import AsIs, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
-from sfumato.caching import forget
-from sfumato.measures.estimation import populations
-from sfumato.measures.estimation.populations import AttributeNodes, Populations, alike_in, large_populations
+from sfumato.measures.utility.estimation import subpopulations
+from sfumato.measures.utility.estimation.subpopulations import (
+    AttributeNodes,
+    Populations,
+    alike_in,
+    large_populations,
+)
+from sfumato.runtime.caching import forget
 
 Bound = tuple[Table, Schema]
 Conjunction = tuple[frozenset[Any] | None, ...]
@@ -168,7 +173,7 @@ def test_of_too_many_populations_those_of_fewer_attributes_are_counted(
     monkeypatch: pytest.MonkeyPatch, most: int, counted: int, together: int | None
 ) -> None:
     forget()
-    monkeypatch.setattr(populations, "MOST_POPULATIONS", most)
+    monkeypatch.setattr(subpopulations, "MOST_POPULATIONS", most)
     table, schema = few_attributes_at_a_time()
     found = large_populations(table, schema, 0.05)
     assert (len(found), found.most_attributes) == (counted, together)
@@ -185,8 +190,8 @@ def test_those_of_one_attribute_are_counted_however_much_work_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     forget()
-    monkeypatch.setattr(populations, "MOST_WORK", 1)
-    monkeypatch.setattr(populations, "MOST_POPULATIONS", 1)
+    monkeypatch.setattr(subpopulations, "MOST_WORK", 1)
+    monkeypatch.setattr(subpopulations, "MOST_POPULATIONS", 1)
     found = large_populations(*few_attributes_at_a_time(), 0.05)
     assert (len(found), found.most_attributes) == (8, 1)
     forget()
@@ -200,7 +205,7 @@ def test_work_counts_rows_and_the_values_of_every_sensitive_attribute(
     forget()
     of_one, of_two = 8 * 16 * 2 + 8 * 4, 24 * 8 * 2 + 24 * 4
     for most, together in ((of_one + of_two, 2), (of_one + of_two - 1, 1)):
-        monkeypatch.setattr(populations, "MOST_WORK", most)
+        monkeypatch.setattr(subpopulations, "MOST_WORK", most)
         assert large_populations(*few_attributes_at_a_time(), 0.05).most_attributes == together
         forget()
 
@@ -286,7 +291,7 @@ class TestNodes:
         parity = Hierarchy.of_rows([[str(number), ("even", "odd")[number % 2], "*"] for number in range(100)])
         schema = Schema((Attribute("q", "quasi-identifying", "numeric", parity),))
         _, schema = schema.bind(Table.from_arrow({"q": list(range(100))}))
-        *_, even, odd = populations.distinct_nodes(schema.hierarchy("q"))
+        *_, even, odd = subpopulations.distinct_nodes(schema.hierarchy("q"))
         assert (even.tolist(), odd.tolist()) == (list(range(0, 100, 2)), list(range(1, 100, 2)))
         nested = AttributeNodes.of([[np.arange(size, dtype=np.int32) for size in range(1, 60)]], [60])
         for code in range(60):

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table
-from sfumato.measures.estimation import queries as module
-from sfumato.measures.estimation.queries import (
+from sfumato.data.table import Column
+from sfumato.measures.utility.estimation import random_queries as module
+from sfumato.measures.utility.estimation.random_queries import (
     Queries,
     TooFewQueries,
     _draw,
@@ -18,8 +19,7 @@ from sfumato.measures.estimation.queries import (
     _some_codes,
     satisfied_queries,
 )
-from sfumato.measures.estimation.reconstruction import true_estimate
-from sfumato.table import Column
+from sfumato.measures.utility.estimation.reconstruction import true_estimate
 
 Bound = tuple[Table, Schema]
 

@@ -25,10 +25,10 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.measures.estimation import reconstruction
-from sfumato.measures.estimation.estimate import Estimate
-from sfumato.measures.estimation.reconstruction import (
+from sfumato.data.table import Column
+from sfumato.measures.utility.estimation import reconstruction
+from sfumato.measures.utility.estimation.estimate import Estimate
+from sfumato.measures.utility.estimation.reconstruction import (
     Unreadable,
     blind_estimate,
     counted_as,
@@ -38,7 +38,7 @@ from sfumato.measures.estimation.reconstruction import (
     uniform_estimate,
     uniform_estimate_of_all,
 )
-from sfumato.table import Column
+from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = Schema(
     (

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import AsIs, CorrelationDifference, datasets, sanitize
-from sfumato.measures.fidelity.association import association
-from sfumato.measures.fidelity.records import SingleValues
+from sfumato import AsIs, CorrelationDifference, sanitize
+from sfumato.measures.utility.fidelity.association import association
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.reading import datasets
 
 
 def records(codes: dict[str, list[int]], numbers: dict[str, list[float]] | None = None) -> SingleValues:

@@ -18,8 +18,8 @@ from sfumato import (
     TransferLoss,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.reasons import NotApplicable
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 

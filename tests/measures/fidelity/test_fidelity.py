@@ -25,11 +25,11 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.fidelity.association import association
-from sfumato.measures.fidelity.records import SingleValues, original_records, released_records
-from sfumato.release import made_up
-from sfumato.sanitizers.changed_records import with_codes
+from sfumato.measures.utility.fidelity.association import association
+from sfumato.measures.utility.fidelity.single_values import SingleValues, original_records, released_records
+from sfumato.results.release import made_up
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.perturb.changed_records import with_codes
 
 Bound = tuple[Table, Schema]
 FAITHFUL = ["propensity", "correlation-difference", "regression-loss", "transfer-loss"]
@@ -174,7 +174,7 @@ class TestRegression:
     def test_coefficients_are_those_of_scikit_learn(self) -> None:
         from sklearn.linear_model import LinearRegression
 
-        from sfumato.measures.fidelity.regression import _Design
+        from sfumato.measures.utility.fidelity.regression import _Design
 
         records = original_records(sanitize(*people(), AsIs()), ("age", "town", "ill"), 0)
         design = _Design.of(records, ["age", "town"], "ill")

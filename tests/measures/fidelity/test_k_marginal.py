@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import AsIs, KMarginal, datasets, sanitize
-from sfumato.errors import ParameterError
-from sfumato.measures.fidelity.k_marginal import cut_codes
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.measures.reasons import NotApplicable
+from sfumato import AsIs, KMarginal, sanitize
+from sfumato.measures.utility.fidelity.k_marginal import cut_codes
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.reading import datasets
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 NAN = float("nan")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from sfumato import AsIs, Propensity, Schema, Table, TransferLoss, measure, sanitize
-from sfumato.measures.fidelity import learned
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.utility.fidelity import learned
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.results.inapplicable import NotApplicable
 
 SCHEMA = Schema.of(x="quasi-identifying", town="quasi-identifying", ill="sensitive")
 RELEASE = sanitize(

@@ -9,9 +9,13 @@ import pyarrow as pa
 import pytest
 
 from sfumato import Anatomy, AsIs, Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
-from sfumato.measures.fidelity import records
-from sfumato.measures.fidelity.records import compared_attributes, original_records, released_records
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.utility.fidelity import single_values
+from sfumato.measures.utility.fidelity.single_values import (
+    compared_attributes,
+    original_records,
+    released_records,
+)
+from sfumato.results.inapplicable import NotApplicable
 
 TOWNS = Hierarchy.nested({"Europe": ["Paris", "Rome"], "Asia": ["Tokyo"]})
 SCHEMA = Schema(
@@ -71,9 +75,9 @@ def test_of_a_group_the_sensitive_values_alone_are_dealt_out_anew() -> None:
 
 def test_of_many_records_two_hundred_thousand_are_drawn() -> None:
     rng = np.random.default_rng(0)
-    assert records._drawn(np.array([0, 3, 1]), rng).tolist() == [1, 1, 1, 2]
-    assert len(records._drawn(np.array([100_000, 100_000]), rng)) == 200_000
-    drawn = np.bincount(records._drawn(np.array([300_000, 0, 100_000]), rng))
+    assert single_values._drawn(np.array([0, 3, 1]), rng).tolist() == [1, 1, 1, 2]
+    assert len(single_values._drawn(np.array([100_000, 100_000]), rng)) == 200_000
+    drawn = np.bincount(single_values._drawn(np.array([300_000, 0, 100_000]), rng))
     assert drawn.sum() == 200_000
     assert drawn[1] == 0
     assert drawn[0] == pytest.approx(150_000, rel=0.01)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from sfumato import AsIs, RegressionLoss, Schema, Table, sanitize
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.measures.fidelity.regression import (
+from sfumato.measures.utility.fidelity.regression import (
     _Coefficients,
     _Design,
     _frequent,
@@ -18,7 +17,8 @@ from sfumato.measures.fidelity.regression import (
     _overlap,
     _scale,
 )
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.results.inapplicable import NotApplicable
 
 NAN = float("nan")
 RELEASE = sanitize(

@@ -23,16 +23,16 @@ from sfumato import (
     Schema,
     SuppressQuasiIdentifiers,
     Table,
-    datasets,
     measure,
-    registry,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.errors import Infeasible, UserError
-from sfumato.measures.aware.border_gain import _Ends, _ends, with_both_ends
-from sfumato.measures.reasons import NotApplicable
-from sfumato.table import Column
+from sfumato.data.table import Column
+from sfumato.measures.informed.border_gain import _Ends, _ends, with_both_ends
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.errors import Infeasible, UserError
 
 
 def one_attribute(ages: list[int]) -> tuple[Table, Schema]:
@@ -250,9 +250,9 @@ TOLD_APART = Schema(
 )
 
 
-@pytest.mark.parametrize("name", registry.registered("sanitizer"))
+@pytest.mark.parametrize("name", methods.registered("sanitizer"))
 def test_whoever_releases_tight_intervals_offers_a_grid_and_nobody_else_does(name: str) -> None:
-    how = registry.registered("sanitizer")[name]
+    how = methods.registered("sanitizer")[name]
     if getattr(how, "kind", "people") != "people" or getattr(how, "needs_package", None):
         return
     rng = np.random.default_rng(0)

@@ -22,8 +22,8 @@ from sfumato import (
     Table,
     sanitize,
 )
-from sfumato.measures.aware import covers
-from sfumato.measures.aware.covers import CoveredRanges, covered_ranges, ends, is_covering
+from sfumato.measures.informed import covers
+from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
 
 TREE = Hierarchy.nested({"x": ["a", "b", "c"], "y": ["d", "e"]})
 SCHEMA = Schema(

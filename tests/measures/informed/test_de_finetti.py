@@ -20,13 +20,13 @@ from sfumato import (
     Schema,
     SuppressQuasiIdentifiers,
     Table,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.measures.aware.de_finetti import DeFinettiGain, _Dealt
-from sfumato.measures.reasons import NotApplicable
+from sfumato.measures.informed.de_finetti import DeFinettiGain, _Dealt
+from sfumato.reading import datasets
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 SMOKES = Schema((Attribute("smokes", "quasi-identifying"), Attribute("illness", "sensitive")))
 

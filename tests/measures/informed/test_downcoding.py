@@ -23,17 +23,17 @@ from sfumato import (
     Schema,
     SuppressQuasiIdentifiers,
     Table,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.measures.aware import covers
-from sfumato.measures.aware.covers import CoveredRanges, covered_ranges
-from sfumato.measures.aware.downcoding import _n_ends, _Placed, _ruled_out, _Whereabouts
-from sfumato.measures.reasons import NotApplicable
-from sfumato.sanitizers.borders import Borders
-from sfumato.sanitizers.clusters import PointSpace
+from sfumato.measures.informed import covers
+from sfumato.measures.informed.covers import CoveredRanges, covered_ranges
+from sfumato.measures.informed.downcoding import _n_ends, _Placed, _ruled_out, _Whereabouts
+from sfumato.reading import datasets
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.sanitizers.generalize.from_clusters import PointSpace
+from sfumato.sanitizers.generalize.interval_bounds import Borders
 
 BORDERS: tuple[Borders, ...] = ("tight", "grid")
 

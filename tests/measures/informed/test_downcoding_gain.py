@@ -30,8 +30,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.measures.aware import downcoding_gain
-from sfumato.measures.aware.downcoding_gain import (
+from sfumato.measures.informed import downcoding_gain
+from sfumato.measures.informed.downcoding_gain import (
     _Recovered,
     _ReleasedClasses,
     _spans,
@@ -39,7 +39,7 @@ from sfumato.measures.aware.downcoding_gain import (
     likeliest,
     shares_in_cells,
 )
-from sfumato.measures.reasons import NotApplicable
+from sfumato.results.inapplicable import NotApplicable
 
 Range = tuple[int, int]
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from sfumato import AlphaKAnonymity, Attribute, Intervals, KAnonymity, Mondrian, Schema, Table, sanitize
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.sanitizers.borders import Borders
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers.generalize.interval_bounds import Borders
 
 BORDERS: tuple[Borders, ...] = ("tight", "grid")
 Person = tuple[int, str]

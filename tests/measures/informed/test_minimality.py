@@ -35,9 +35,7 @@ from sfumato import (
     publish,
     sanitize,
 )
-from sfumato.columns import Limit
-from sfumato.errors import Infeasible, ParameterError, PolicyNotMet
-from sfumato.measures.aware.minimality import (
+from sfumato.measures.informed.minimality import (
     Counts,
     MinimalityRisk,
     _Combinations,
@@ -47,9 +45,11 @@ from sfumato.measures.aware.minimality import (
     dealt_out,
     multinomial,
 )
-from sfumato.measures.reasons import NotApplicable
 from sfumato.models.base import PrivacyModel
-from sfumato.release import holds
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.pareto import Limit
+from sfumato.results.release import holds
+from sfumato.runtime.errors import Infeasible, ParameterError, PolicyNotMet
 
 SCHEMA = Schema((Attribute("group", "quasi-identifying"), Attribute("illness", "sensitive")))
 HALF = AlphaKAnonymity(1.0, k=1, alphas={"HIV": 0.5})

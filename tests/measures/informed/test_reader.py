@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sfumato import BorderGain, DeFinettiGain, Downcoding, DowncodingGain, Measure, MinimalityRisk
-from sfumato.measures.aware.reader import RECIPE_READER
+from sfumato.measures.informed.informed_reader import RECIPE_READER
 
 
 @pytest.mark.parametrize("kind", [BorderGain, DeFinettiGain, Downcoding, DowncodingGain, MinimalityRisk])

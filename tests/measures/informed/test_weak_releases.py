@@ -27,8 +27,8 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.measures.aware.refinement import ReleasedClass, refine
-from sfumato.release import Earlier
+from sfumato.measures.informed.refinement_lp import ReleasedClass, refine
+from sfumato.results.release import Earlier
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 TOWNS = Schema((*SCHEMA.attributes, Attribute("town", "quasi-identifying")))

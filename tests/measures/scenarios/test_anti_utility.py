@@ -12,10 +12,8 @@ import pytest
 
 import sfumato as sf
 from sfumato import Adversary, AntiUtility, Scenario
-from sfumato.measures import mining
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario import anti_utility
-from sfumato.measures.scenario.anti_utility import (
+from sfumato.measures.scenarios import anti_utility, predictions
+from sfumato.measures.scenarios.anti_utility import (
     _Attack,
     _beyond_control,
     _compared,
@@ -27,8 +25,9 @@ from sfumato.measures.scenario.anti_utility import (
     _People,
     _told_anyway,
 )
-from sfumato.measures.scenario.control import Control
+from sfumato.measures.scenarios.control import Control
 from sfumato.miners.base import Predictions
+from sfumato.results.inapplicable import NotApplicable
 
 SCHEMA = sf.Schema(
     (
@@ -58,7 +57,7 @@ def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any
 
 @pytest.fixture
 def handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mining, "predictions", said)
+    monkeypatch.setattr(predictions, "predictions", said)
 
 
 def attack(*miners: str, weights: Any = 1.0, **facts: Any) -> Scenario:
@@ -129,7 +128,7 @@ class TestMeasurement:
         def without(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
             return said(release, name, [each for each in miners if each != "majority"], scenario)
 
-        monkeypatch.setattr(mining, "predictions", without)
+        monkeypatch.setattr(predictions, "predictions", without)
         (found,) = AntiUtility(attack("naive-bayes")).measure(release())
         assert (found.value, found.baseline) == (0.5, None)
 

@@ -35,14 +35,14 @@ from sfumato import (
     read_release,
     sanitize,
 )
-from sfumato.cells import Cells, ValueSets
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario import control
-from sfumato.measures.scenario.control import Control, control_group
+from sfumato.measures.scenarios import control
+from sfumato.measures.scenarios.control import Control, control_group
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
-from sfumato.release import without_rows
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import without_rows
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.errors import Infeasible, ParameterError
 
 Bound = tuple[Table, Schema]
 HALF = Scenario(control=0.5)

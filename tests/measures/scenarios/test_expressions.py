@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Table
-from sfumato.errors import ParameterError
-from sfumato.measures.scenario.expressions import Expression, _aligned, _Operand, domain_values
-from sfumato.measures.scenario.formulas import DEEPEST, LONGEST
-from sfumato.table import Column
+from sfumato.data.table import Column
+from sfumato.measures.scenarios.expressions import Expression, _aligned, _Operand, domain_values
+from sfumato.measures.scenarios.formulas import DEEPEST, LONGEST
+from sfumato.runtime.errors import ParameterError
 
 PEOPLE = Table.from_arrow(
     {

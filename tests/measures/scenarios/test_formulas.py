@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato.errors import ParameterError
-from sfumato.measures.scenario.formulas import COMPARISONS, DEEPEST, LONGEST, FormulaStep, steps_of
+from sfumato.measures.scenarios.formulas import COMPARISONS, DEEPEST, LONGEST, FormulaStep, steps_of
+from sfumato.runtime.errors import ParameterError
 
 
 def constant(value: float | str) -> FormulaStep:

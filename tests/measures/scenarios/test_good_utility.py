@@ -12,10 +12,8 @@ import pytest
 
 import sfumato as sf
 from sfumato import GoodUtility, Scenario, User
-from sfumato.errors import ParameterError
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario import good_utility
-from sfumato.measures.scenario.good_utility import (
+from sfumato.measures.scenarios import good_utility
+from sfumato.measures.scenarios.good_utility import (
     _Decline,
     _mixed,
     _ratio_error,
@@ -26,6 +24,8 @@ from sfumato.measures.scenario.good_utility import (
     unfinished,
 )
 from sfumato.miners.base import Predictions
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = sf.Schema.of(age="quasi-identifying", ill="sensitive")
 # two rows: three people of 20 with a, and one of 30 with b

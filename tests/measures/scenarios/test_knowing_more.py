@@ -23,7 +23,7 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 SCHEMA = Schema.of(
     {"age": "quasi-identifying", "sex": "quasi-identifying", "pay": "sensitive", "car": "insensitive"}

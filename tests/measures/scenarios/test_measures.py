@@ -41,17 +41,17 @@ from sfumato import (
     SuppressQuasiIdentifiers,
     Table,
     User,
-    datasets,
     measure,
     sanitize,
 )
-from sfumato.measures import mining
-from sfumato.measures.mining import common_entries, vote
-from sfumato.measures.scenario import good_utility
-from sfumato.measures.scenario.nearness import closeness, nearer, released_as
+from sfumato.data.table import Column
+from sfumato.measures.scenarios import good_utility
+from sfumato.measures.scenarios import predictions as mining
+from sfumato.measures.scenarios.nearness import closeness, nearer, released_as
+from sfumato.measures.scenarios.predictions import common_entries, vote
 from sfumato.miners import accuracy, predict, predict_from_all
 from sfumato.miners.base import Predictions
-from sfumato.table import Column
+from sfumato.reading import datasets
 
 Bound = tuple[Table, Schema]
 TWO = ("majority", "naive-bayes")

@@ -11,13 +11,12 @@ import pytest
 
 import sfumato as sf
 from sfumato import Adversary, NearerAccuracyGain, NearerKnowledgeGain, Scenario
-from sfumato.cells import Cells, ValueSets
-from sfumato.measures import mining
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario import nearer_gains
-from sfumato.measures.scenario.nearness import Told
+from sfumato.data.table import Column
+from sfumato.measures.scenarios import nearer_gains, predictions
+from sfumato.measures.scenarios.nearness import Told
 from sfumato.miners.base import Predictions
-from sfumato.table import Column
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(
     (
@@ -53,7 +52,7 @@ def handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
             for each in miners
         ], []
 
-    monkeypatch.setattr(mining, "predictions", said)
+    monkeypatch.setattr(predictions, "predictions", said)
 
 
 def taken(kind: Any, *names: str, **facts: Any) -> Any:
@@ -104,7 +103,7 @@ def test_predictions_may_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None
         codes = np.zeros(len(rows), dtype=np.int64)
         return [Predictions(name, "majority", "category", domain, rows, weights, codes, 2, 0.0)], []
 
-    monkeypatch.setattr(mining, "predictions", said)
+    monkeypatch.setattr(predictions, "predictions", said)
     for names in (("age", "town"), ("town", "age")):
         adversary = Adversary(names, miners=("majority",), guesses="values")
         (found,) = NearerAccuracyGain(Scenario(adversary=adversary)).measure(made)
@@ -169,7 +168,7 @@ def test_a_smaller_label_in_the_place_of_a_larger_one_may_join_classes(
             )
         ], []
 
-    monkeypatch.setattr(mining, "predictions", said)
+    monkeypatch.setattr(predictions, "predictions", said)
     adversary = Adversary(("age",), miners=("majority",), guesses="released")
     made = replace(plain, cells={**plain.cells, "age": ages})
     (found,) = NearerAccuracyGain(Scenario(adversary=adversary)).measure(made)
@@ -186,7 +185,7 @@ def test_predictions_that_are_no_released_labels_get_codes_behind_them() -> None
     # three ages are told; all are released as one label, whose code is 0
     column = Column(np.array([0, 1, 0, 3, 0, 0], np.int32), (20, 21, 22, 23), "numeric")
     codes, weights = np.array([1, 2, 0, 4, 0, 0]), np.ones(6, np.int64)
-    attempt = mining.Attempt(
+    attempt = predictions.Attempt(
         "majority", np.arange(6), weights, Told(column, np.zeros(6)), column.codes, of_labels=False
     )
     hits = nearer_gains._Hits(attempt, codes > 0, codes, 5)

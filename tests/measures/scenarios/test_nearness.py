@@ -11,9 +11,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.cells import Cells
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.nearness import (
+from sfumato.data.table import Column
+from sfumato.measures.scenarios.nearness import (
     closeness,
     is_noisy,
     nearer,
@@ -24,7 +23,8 @@ from sfumato.measures.scenario.nearness import (
     told_values,
     true_column,
 )
-from sfumato.table import Column
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.released_column import Cells
 
 TOWNS = sf.Hierarchy.nested({"Europe": ["Paris", "Rome", "Oslo"], "Asia": ["Tokyo"]})
 SCHEMA = sf.Schema(

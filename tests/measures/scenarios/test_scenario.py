@@ -9,11 +9,12 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from sfumato import Adversary, AntiUtility, GoodUtility, Scenario, Table, User, registry
-from sfumato.errors import ParameterError, ProjectError
-from sfumato.measures.scenario.expressions import Type
-from sfumato.measures.scenario.scenario import weights_of
-from sfumato.project.file import Project
+from sfumato import Adversary, AntiUtility, GoodUtility, Scenario, Table, User
+from sfumato.measures.scenarios.expressions import Type
+from sfumato.measures.scenarios.scenario import weights_of
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError, ProjectError
+from sfumato.workflow.project.project_file import Project
 
 PEOPLE = Table.from_arrow({"age": [31, 60, 70], "sex": ["f", "f", "m"]})
 TYPES: dict[str, Type] = {"age": "number", "sex": "text"}
@@ -61,8 +62,8 @@ def test_a_scenario_survives_json() -> None:
         folds=5,
     )
     assert Scenario.of(json.loads(json.dumps(scenario.to_dict()))) == scenario
-    name, parameters = registry.describe(AntiUtility(scenario))
-    assert registry.build("measure", name, json.loads(json.dumps(parameters))) == AntiUtility(scenario)
+    name, parameters = methods.describe(AntiUtility(scenario))
+    assert methods.build("measure", name, json.loads(json.dumps(parameters))) == AntiUtility(scenario)
     assert AntiUtility(scenario).label == "anti-utility scenario=celebrities"
     assert AntiUtility().label == "anti-utility"
 
@@ -217,8 +218,8 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         control=0.1,
         cells="labels",
     )
-    assert registry.build_measure(found.utility[0]) == GoodUtility(expected)
-    assert registry.build_measure(found.privacy[0]) == AntiUtility(expected)
+    assert methods.build_measure(found.utility[0]) == GoodUtility(expected)
+    assert methods.build_measure(found.privacy[0]) == AntiUtility(expected)
     assert found.axes == ("anti-utility scenario=early", "good-utility scenario=early")
     assert len(found.measures) == 3
 

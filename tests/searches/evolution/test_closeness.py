@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from sfumato import Attribute, Evolution, Schema, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.closeness_problems import ClosenessName, ClosenessProblem, Farness
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
 
 Point = tuple[float, ...]
 NAMES = get_args(ClosenessName)

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, KAnonymity, Schema, Table, datasets, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.problems import PublisherProblem
+from sfumato import Attribute, Hierarchy, Intervals, KAnonymity, Schema, Table, measure, sanitize
+from sfumato.reading import datasets
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.problems import PublisherProblem
 
 Bound = tuple[Table, Schema]
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import KAnonymity, Schema, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
-from sfumato.search.evolution.problems import PublisherProblem
-from sfumato.search.evolution.run import Settings
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.evolution_run import Settings
+from sfumato.searches.evolution.grids import LatticeSpace, ParameterSpace
+from sfumato.searches.evolution.problems import PublisherProblem
 
 Bound = tuple[Table, Schema]
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from sfumato import FullDomain, KAnonymity, Schema, Table, measure, sanitize
-from sfumato.columns import Limit
-from sfumato.errors import Infeasible
-from sfumato.measures.base import worst_value
-from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
-from sfumato.search.evolution.measured import MeasuredProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.results.measurement import worst_value
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import Infeasible
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.grids import LatticeSpace, ParameterSpace
+from sfumato.searches.evolution.measured_objectives import MeasuredProblem
 
 Bound = tuple[Table, Schema]
 

@@ -16,15 +16,9 @@ from pymoo.core.sampling import Sampling
 from pymoo.operators.survival.rank_and_crowding import RankAndCrowding
 from pymoo.operators.survival.rank_and_crowding.metrics import calc_crowding_distance
 
-from sfumato.search.evolution.nsga2 import (
-    Generation,
-    crowding_distance,
-    generations,
-    survivors,
-    winners,
-)
-from sfumato.search.evolution.problems import Evaluation
-from sfumato.search.evolution.run import Judge, Settings
+from sfumato.searches.evolution.evolution_run import Judge, Settings
+from sfumato.searches.evolution.nsga2 import Generation, crowding_distance, generations, survivors, winners
+from sfumato.searches.evolution.problems import Evaluation
 
 N_GENES = 6
 

@@ -26,12 +26,12 @@ from sfumato import (
     measure,
     sanitize,
 )
-from sfumato.errors import ParameterError
-from sfumato.models.order import DiversityName
-from sfumato.release import Release
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.problems import Preferred, ProblemName, PublisherProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
+from sfumato.models.suppression_order import DiversityName
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.problems import Preferred, ProblemName, PublisherProblem
 
 Bound = tuple[Table, Schema]
 Point = tuple[float, ...]

@@ -10,13 +10,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
-from sfumato.errors import ParameterError
-from sfumato.search.evolution import run
-from sfumato.search.evolution.archive import Archive
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.grids import LatticeSpace
-from sfumato.search.evolution.problems import PublisherProblem
-from sfumato.search.evolution.run import Judge, Settings, evolve, improve
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution import evolution_run
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Judge, Settings, evolve, improve
+from sfumato.searches.evolution.grids import LatticeSpace
+from sfumato.searches.evolution.nondominated_archive import Archive
+from sfumato.searches.evolution.problems import PublisherProblem
 
 Bound = tuple[Table, Schema]
 
@@ -82,7 +82,7 @@ def test_batches_that_are_judged_at_once_give_what_one_batch_gives(
     genes = space.sample(np.random.default_rng(2), 150)
     judges = [Judge(space, PublisherProblem(space, name)) for _ in range(2)]
     judges[0].explore(genes)
-    monkeypatch.setattr(run, "_BATCH", size)
+    monkeypatch.setattr(evolution_run, "_BATCH", size)
     judges[1].explore(genes)
     for kind in ("genes", "objectives", "traits"):
         np.testing.assert_array_equal(*(getattr(judge.archive, kind) for judge in judges))

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from sfumato import KAnonymity, ProbabilisticDiversity, Project, Schema, Store, Table, measure, sanitize
-from sfumato.errors import ParameterError
-from sfumato.exploring.run import Progress, explore
-from sfumato.progress import listening
-from sfumato.recipe import Recipe
-from sfumato.registry import build
-from sfumato.search import Evolution
+from sfumato.registry.methods import build
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import ParameterError
+from sfumato.runtime.progress import listening
+from sfumato.searches import Evolution
+from sfumato.workflow.explore.explore_project import Progress, explore
 
 Bound = tuple[Table, Schema]
 
@@ -154,6 +154,6 @@ def test_a_project_explores_what_it_finds(tmp_path: Path) -> None:
 
 
 def test_moocore_is_imported_only_when_an_evolution_runs() -> None:
-    script = "import sfumato.cli, sfumato.search, sys; print('moocore' in sys.modules)"
+    script = "import sfumato.interfaces.cli, sfumato.searches, sys; print('moocore' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import FullDomain, KAnonymity, Schema, Table, measure
-from sfumato.classes import count_classes
-from sfumato.errors import SchemaError
-from sfumato.hierarchy import Hierarchy
-from sfumato.schema import Attribute
-from sfumato.search.lattice import lattice
-from sfumato.search.lattice.lattice import GeneralizationLattice
+from sfumato.data.equivalence_classes import count_classes
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute
+from sfumato.runtime.errors import SchemaError
+from sfumato.searches.lattice import lattice
+from sfumato.searches.lattice.lattice import GeneralizationLattice
 
 Bound = tuple[Table, Schema]
 

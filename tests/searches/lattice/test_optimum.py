@@ -23,8 +23,8 @@ from sfumato import (
     TCloseness,
     measure,
 )
-from sfumato.errors import Infeasible, ParameterError, SchemaError
-from sfumato.hierarchy import Hierarchy
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -34,9 +34,9 @@ from sfumato.models import (
     PrivacyModel,
     RecursiveDiversity,
 )
-from sfumato.schema import Attribute
-from sfumato.search.lattice import optimum
-from sfumato.search.lattice.optimum import Objective, Optimum, optimal_node
+from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.searches.lattice import optimum
+from sfumato.searches.lattice.optimum import Objective, Optimum, optimal_node
 
 Bound = tuple[Table, Schema]
 Releases = dict[tuple[int, ...], Release]

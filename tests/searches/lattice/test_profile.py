@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import FullDomain, KAnonymity, Release, Schema, Table, measure, sanitize
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.hierarchy import Hierarchy
-from sfumato.schema import Attribute
-from sfumato.search.lattice import profile as lattice_profile
-from sfumato.search.lattice.profile import LARGEST_K, LatticeProfile, efficient, profile
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.searches.lattice import profile as lattice_profile
+from sfumato.searches.lattice.profile import LARGEST_K, LatticeProfile, efficient, profile
 
 Bound = tuple[Table, Schema]
 

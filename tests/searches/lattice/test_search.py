@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from sfumato import FullDomain, KAnonymity, Schema, Table, TCloseness, measure, sanitize
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.registry import build
-from sfumato.release import Release
-from sfumato.search import Lattice, LatticeFront
+from sfumato.registry.methods import build
+from sfumato.results.release import Release
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.searches import Lattice, LatticeFront
 
 Bound = tuple[Table, Schema]
 

@@ -10,10 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import FormData
 
-from sfumato import registry
-from sfumato.errors import SfumatoError
-from sfumato.search import Sweep
-from sfumato.workbench.forms.fields import (
+from sfumato.interfaces.workbench.forms.fields import (
     Field,
     Known,
     blame,
@@ -23,10 +20,13 @@ from sfumato.workbench.forms.fields import (
     tidy,
     with_typed,
 )
-from sfumato.workbench.forms.typing_in import NotShown
+from sfumato.interfaces.workbench.forms.plain_parameters import NotShown
+from sfumato.registry import methods
+from sfumato.runtime.errors import SfumatoError
+from sfumato.searches import Sweep
 
-KINDS: tuple[registry.Kind, ...] = ("sanitizer", "search", "model", "measure")
-EVERY = [(kind, name) for kind in KINDS for name in registry.registered(kind)]
+KINDS: tuple[methods.Kind, ...] = ("sanitizer", "search", "model", "measure")
+EVERY = [(kind, name) for kind in KINDS for name in methods.registered(kind)]
 NEEDED: dict[str, dict[str, Any]] = {
     "sweep": {"sanitizer": "mondrian", "parameters": {"model": {"k-anonymity": {"k": [2, 5]}}}}
 }
@@ -87,50 +87,50 @@ def through(cls: type[Any], given: dict[str, Any], *, swept: bool = False) -> di
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_the_defaults_come_back(kind: registry.Kind, name: str) -> None:
-    cls, needed = registry.look_up(kind, name), NEEDED.get(name, {})
-    instance = registry.build(kind, name, needed)
-    assert registry.build(kind, name, through(cls, needed)) == instance
+def test_the_defaults_come_back(kind: methods.Kind, name: str) -> None:
+    cls, needed = methods.look_up(kind, name), NEEDED.get(name, {})
+    instance = methods.build(kind, name, needed)
+    assert methods.build(kind, name, through(cls, needed)) == instance
     if kind == "sanitizer":
-        assert registry.build(kind, name, through(cls, {}, swept=True)) == instance
+        assert methods.build(kind, name, through(cls, {}, swept=True)) == instance
 
 
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, name in EVERY if name in OTHER])
-def test_other_parameters_come_back(kind: registry.Kind, name: str) -> None:
-    cls = registry.look_up(kind, name)
-    instance = registry.build(kind, name, OTHER[name])
-    assert registry.build(kind, name, through(cls, OTHER[name])) == instance
-    written = registry.describe(instance)[1]
-    assert registry.build(kind, name, through(cls, written)) == instance
+def test_other_parameters_come_back(kind: methods.Kind, name: str) -> None:
+    cls = methods.look_up(kind, name)
+    instance = methods.build(kind, name, OTHER[name])
+    assert methods.build(kind, name, through(cls, OTHER[name])) == instance
+    written = methods.describe(instance)[1]
+    assert methods.build(kind, name, through(cls, written)) == instance
     if kind == "sanitizer":
-        assert registry.build(kind, name, through(cls, written, swept=True)) == instance
+        assert methods.build(kind, name, through(cls, written, swept=True)) == instance
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_what_stays_at_its_default_is_not_written(kind: registry.Kind, name: str) -> None:
-    cls, needed = registry.look_up(kind, name), NEEDED.get(name, {})
+def test_what_stays_at_its_default_is_not_written(kind: methods.Kind, name: str) -> None:
+    cls, needed = methods.look_up(kind, name), NEEDED.get(name, {})
     kept = tidy(cls, through(cls, needed), needed)
     assert set(kept) <= {"model", *needed}
-    assert registry.build(kind, name, kept) == registry.build(kind, name, needed)
+    assert methods.build(kind, name, kept) == methods.build(kind, name, needed)
 
 
 @pytest.mark.parametrize(("kind", "name"), EVERY)
-def test_every_parameter_is_explained(kind: registry.Kind, name: str) -> None:
-    cls = registry.look_up(kind, name)
+def test_every_parameter_is_explained(kind: methods.Kind, name: str) -> None:
+    cls = methods.look_up(kind, name)
     helps = parameter_help(cls)
-    for parameter in registry.parameters_of(cls):
+    for parameter in methods.parameters_of(cls):
         assert "".join(helps.get(parameter, ())).strip(), f"{name}.{parameter}"
 
 
 def test_every_type_of_a_parameter_has_an_input() -> None:
     sorts = {
-        one.sort for kind, name in EVERY for one in fields(registry.look_up(kind, name), NEEDED.get(name, {}))
+        one.sort for kind, name in EVERY for one in fields(methods.look_up(kind, name), NEEDED.get(name, {}))
     }
     assert sorts == {"number", "text", "choice", "yes-no", "list", "table", "models", "scenario"}
 
 
 def test_a_field_says_its_type_default_and_choices() -> None:
-    shown = {one.name: one for one in fields(registry.look_up("sanitizer", "mondrian"), {}, swept=True)}
+    shown = {one.name: one for one in fields(methods.look_up("sanitizer", "mondrian"), {}, swept=True)}
     assert shown["variant"].options == ("strict", "relaxed")
     assert shown["variant"].values == ("strict",)
     models = {model.name: model for model in shown["model"].models}
@@ -141,7 +141,7 @@ def test_a_field_says_its_type_default_and_choices() -> None:
 
 
 def test_what_a_generalised_cell_is_to_a_miner_can_be_chosen() -> None:
-    shown = {one.name: one for one in fields(registry.look_up("measure", "workload-utility"), {})}
+    shown = {one.name: one for one in fields(methods.look_up("measure", "workload-utility"), {})}
     assert (shown["cells"].sort, shown["cells"].options) == ("choice", ("shares", "labels"))
 
 
@@ -157,12 +157,12 @@ SWEPT = {
 
 
 def test_swept_values_come_back() -> None:
-    cls = registry.look_up("sanitizer", "mondrian")
+    cls = methods.look_up("sanitizer", "mondrian")
     assert tidy(cls, through(cls, SWEPT, swept=True), {}) == SWEPT
 
 
 def test_typed_lists_are_swept() -> None:
-    cls = registry.look_up("sanitizer", "anatomy")
+    cls = methods.look_up("sanitizer", "anatomy")
     typed = FormData([("p.l", " 2, 5,10 "), ("p.form", "one-table"), ("p.form", "two-tables")])
     given = read(cls, typed, swept=True).parameters
     assert given == {"l": [2, 5, 10], "form": ["one-table", "two-tables"]}
@@ -170,7 +170,7 @@ def test_typed_lists_are_swept() -> None:
 
 
 def test_several_models_must_all_hold() -> None:
-    cls = registry.look_up("sanitizer", "clustering")
+    cls = methods.look_up("sanitizer", "clustering")
     typed = FormData(
         [
             *(("p.model", name) for name in ("k-anonymity", "t-closeness")),
@@ -179,7 +179,7 @@ def test_several_models_must_all_hold() -> None:
             ("p.model.beta-likeness.beta", "7"),
         ]
     )
-    built = registry.build("sanitizer", "clustering", read(cls, typed, swept=True).parameters)
+    built = methods.build("sanitizer", "clustering", read(cls, typed, swept=True).parameters)
     assert [type(part).__name__ for part in built.model.parts] == ["KAnonymity", "TCloseness"]
 
 
@@ -192,7 +192,7 @@ def test_several_models_must_all_hold() -> None:
     ],
 )
 def test_what_cannot_be_read_is_said_at_its_input(typed: dict[str, str], key: str, said: str) -> None:
-    cls = registry.look_up("sanitizer", "mondrian")
+    cls = methods.look_up("sanitizer", "mondrian")
     form = FormData({"p.model": "k-anonymity"} | typed)
     errors = read(cls, form, swept=True).errors
     assert said in errors[key]
@@ -205,7 +205,7 @@ def test_what_cannot_be_read_is_said_at_its_input(typed: dict[str, str], key: st
 
 
 def test_a_table_that_is_not_toml_says_where() -> None:
-    cls = registry.look_up("sanitizer", "full-domain")
+    cls = methods.look_up("sanitizer", "full-domain")
     typed = FormData({"p.model": "k-anonymity", "p.levels": "age 2"})
     assert "age = 2" in read(cls, typed, swept=True).errors["p.levels"]
 
@@ -233,26 +233,26 @@ def test_a_table_that_is_not_toml_says_where() -> None:
     ],
 )
 def test_the_librarys_complaint_finds_its_input(
-    kind: registry.Kind, name: str, given: dict[str, Any], key: str
+    kind: methods.Kind, name: str, given: dict[str, Any], key: str
 ) -> None:
     with pytest.raises(SfumatoError) as complaint:
-        _ = Sweep(name, given).recipes() if kind == "sanitizer" else registry.build(kind, name, given)
+        _ = Sweep(name, given).recipes() if kind == "sanitizer" else methods.build(kind, name, given)
     assert blame(kind, name, given, str(complaint.value)) == key
 
 
 def test_what_no_input_can_show_is_left_to_text() -> None:
-    cls = registry.look_up("sanitizer", "mondrian")
+    cls = methods.look_up("sanitizer", "mondrian")
     with pytest.raises(NotShown):
         fields(cls, {"model": [{"k-anonymity": {"k": 5}}, {"t-closeness": {}}]}, swept=True)
     with pytest.raises(NotShown):
-        fields(registry.look_up("sanitizer", "anatomy"), {"l": {"x": 1}}, swept=True)
+        fields(methods.look_up("sanitizer", "anatomy"), {"l": {"x": 1}}, swept=True)
 
 
 def test_names_of_the_project_are_offered() -> None:
     known = Known(attributes=("age", "<script>"), scenarios=("research",))
-    mondrian = {one.name: one for one in fields(registry.look_up("sanitizer", "mondrian"), {}, known=known)}
+    mondrian = {one.name: one for one in fields(methods.look_up("sanitizer", "mondrian"), {}, known=known)}
     assert mondrian["target"].options == ("age", "<script>")
-    mined = {one.name: one for one in fields(registry.look_up("measure", "anti-utility"), {}, known=known)}
+    mined = {one.name: one for one in fields(methods.look_up("measure", "anti-utility"), {}, known=known)}
     assert mined["scenario"].options == ("research",)
 
 
@@ -261,17 +261,17 @@ names = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Zl", "Zp
 
 @given(st.lists(names, min_size=1, max_size=4, unique=True))
 def test_any_names_come_back(listed: list[str]) -> None:
-    cls = registry.look_up("sanitizer", "mondrian")
+    cls = methods.look_up("sanitizer", "mondrian")
     found = through(cls, {"free": listed, "model": {"k-anonymity": {"k": 5}}})
     assert found["free"] == listed
 
 
 @given(st.lists(st.integers(1, 10**9) | st.floats(0.001, 1e9), min_size=1, max_size=5))
 def test_any_numbers_come_back(numbers: list[float]) -> None:
-    cls = registry.look_up("sanitizer", "cell-suppression")
+    cls = methods.look_up("sanitizer", "cell-suppression")
     found = through(cls, {"suppression": numbers}, swept=True)["suppression"]
     assert found == (numbers if len(numbers) > 1 else numbers[0])
 
 
 def test_all_kinds_of_things_that_a_form_builds_are_tested() -> None:
-    assert set(get_args(registry.Kind)) - set(KINDS) == {"miner"}
+    assert set(get_args(methods.Kind)) - set(KINDS) == {"miner"}

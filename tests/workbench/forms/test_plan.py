@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import tomlkit
 
-from sfumato.workbench.forms.plan import Try, put_measures, put_policy, put_try, remove_try
+from sfumato.interfaces.workbench.forms.plan_form import Try, put_measures, put_policy, put_try, remove_try
 
 TRIES = """
 # the first

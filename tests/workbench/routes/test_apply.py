@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato import Anatomy, CartSynthesis, RankSwapping, Sanitizer, datasets, publish, sanitize
-from sfumato.cli import run
-from sfumato.publishing.verify import verify
-from sfumato.store.base import Store
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.folder import fingerprint
+from sfumato import Anatomy, CartSynthesis, RankSwapping, Sanitizer, publish, sanitize
+from sfumato.interfaces.cli import run
+from sfumato.reading import datasets
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.folder import fingerprint
+from sfumato.workflow.publish.verify import verify
+from sfumato.workflow.store.store import Store
 
 from ..exploring import Seen, candidates, harmless, patients
 

@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from sfumato.choosing.question import parse
-from sfumato.workbench.routes.ask import STANDING
+from sfumato.interfaces.workbench.routes.ask import STANDING
+from sfumato.workflow.choose.question import parse
 
 from ..exploring import Seen, candidates, explored, harmless, patients
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.hierarchy import Hierarchy, Intervals, Prefixes
-from sfumato.project.file import Project
+from sfumato.data.hierarchy import Hierarchy, Intervals, Prefixes
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT, field
 

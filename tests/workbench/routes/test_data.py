@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project.file import Project
-from sfumato.workbench.addresses import slug
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PEOPLE, PROJECT, field
 
@@ -226,8 +226,8 @@ def test_reviewers_templates_are_names_with_commas(
 
 
 def test_the_fields_are_those_of_the_project_file() -> None:
-    from sfumato.project.file import Publication
-    from sfumato.workbench.forms.publication import FIELDS
+    from sfumato.interfaces.workbench.forms.publication_form import FIELDS
+    from sfumato.workflow.project.project_file import Publication
 
     assert tuple(FIELDS) == tuple(Publication.__struct_encode_fields__)
 

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.cli import run
-from sfumato.project.file import Project
-from sfumato.publishing.verify import verify
-from sfumato.store.base import Store
-from sfumato.workbench.state.published import folder_name, folders_of, free_name
+from sfumato.interfaces.cli import run
+from sfumato.interfaces.workbench.state.published import folder_name, folders_of, free_name
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.verify import verify
+from sfumato.workflow.store.store import Store
 
 from ..exploring import Seen, candidates, harmless, patients
 
@@ -92,9 +92,9 @@ def test_what_is_published_verifies_and_is_listed(project: Path, ready: Ready, g
 def test_exactly_what_the_command_line_writes_is_written(
     project: Path, ready: Ready, guest: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sfumato.publishing.publish.now", lambda: "2026-11-15T12:00:00+00:00")
+    monkeypatch.setattr("sfumato.workflow.publish.publish.now", lambda: "2026-11-15T12:00:00+00:00")
     # the order is drawn anew at each writing; without that both must be equal to the byte
-    monkeypatch.setattr("sfumato.release.secret_order", np.arange)
+    monkeypatch.setattr("sfumato.results.release.secret_order", np.arange)
     published(guest, ready, project)
     # a release that lies where it was published would be laid beside the second one
     ours = (project.parent / "first release").rename(project.parent / "moved away")
@@ -171,7 +171,7 @@ def test_a_folder_s_name_never_leads_out_of_the_project_s_folder(given: str, nam
 
 @pytest.mark.parametrize("given", ["", "..", "/", "...", "con", "NUL.txt", "-", "Hierarchies"])
 def test_a_name_that_is_none_is_refused(given: str) -> None:
-    from sfumato.errors import UserError
+    from sfumato.runtime.errors import UserError
 
     with pytest.raises(UserError, match="letters and digits"):
         folder_name(given)

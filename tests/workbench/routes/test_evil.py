@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project.file import Project
-from sfumato.workbench.addresses import slug
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import field
 

@@ -13,10 +13,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from sfumato.project.file import Project
-from sfumato.report.svg import COLOURS, MARKERS
-from sfumato.store.base import Store
-from sfumato.workbench.server import application
+from sfumato.interfaces.workbench.server import application
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.report.svg import COLOURS, MARKERS
+from sfumato.workflow.store.store import Store
 
 from ..conftest import PROJECT, TOKEN, until, visitor
 from ..exploring import PATIENTS, Seen, candidates, copied, explored, patients
@@ -144,7 +144,7 @@ def test_a_browser_without_scripts_gets_a_picture_and_a_list(ready: Callable[...
 
 
 def test_the_colours_and_shapes_are_those_of_the_report() -> None:
-    static = Path(__file__).parents[3] / "src/sfumato/workbench/static"
+    static = Path(__file__).parents[3] / "src/sfumato/interfaces/workbench/static"
     css = (static / "explore.css").read_text()
     light = css.partition("@media")[0]
     assert re.findall(r"--family-\d: (#\w+)", light) == list(COLOURS)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.columns import Limit
-from sfumato.project.file import Project
-from sfumato.workbench.forms.plan import Plan
+from sfumato.interfaces.workbench.forms.plan_form import Plan
+from sfumato.results.pareto import Limit
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT, field
 
@@ -241,10 +241,10 @@ def test_evil_names_are_shown_as_text(guest: TestClient, folder: Path) -> None:
 
 
 def test_every_registered_method_has_a_page(guest: TestClient) -> None:
-    from sfumato import registry
+    from sfumato.registry import methods
 
     for kind in ("sanitizer", "search"):
-        for name in registry.registered(kind):
+        for name in methods.registered(kind):
             response = guest.get(f"/projects/people/explore/plan/new?{kind}={name}")
             assert response.status_code == 200, name
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.errors import UserError
-from sfumato.project.file import Project
-from sfumato.workbench.server import application
-from sfumato.workbench.state.uploads import clean_name, free_place
+from sfumato.interfaces.workbench.server import application
+from sfumato.interfaces.workbench.state.uploads import clean_name, free_place
+from sfumato.runtime.errors import UserError
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PEOPLE, PROJECT, TOKEN, visitor
 
@@ -80,7 +80,7 @@ def test_a_dropped_file_becomes_a_project(folder: Path, guest: TestClient, ready
 def test_the_project_is_the_one_that_sfumato_new_writes(
     folder: Path, guest: TestClient, ready: Callable[..., Any]
 ) -> None:
-    from sfumato.reading.new_project import start_project
+    from sfumato.workflow.project.new_project import start_project
 
     ready(dropped(guest, "a.csv", PEOPLE.encode()).headers["location"])
     written = (folder / "a.toml").read_text()
@@ -188,7 +188,7 @@ def test_a_project_that_cannot_be_written_is_not_blamed_on_the_data(
     def refused(*given: object) -> None:
         raise UserError("cannot write people-2.toml: Permission denied; nothing was left behind")
 
-    monkeypatch.setattr("sfumato.reading.new_project.start_project", refused)
+    monkeypatch.setattr("sfumato.workflow.project.new_project.start_project", refused)
     page = ready(guest.post("/projects", data={"file": "people~2ecsv"}).headers["location"])
     assert page.status_code == 422
     assert "Cannot write people-2.toml" in page.text

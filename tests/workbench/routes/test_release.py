@@ -13,8 +13,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from sfumato.workbench.server import application
-from sfumato.workbench.views import dossiers
+from sfumato.interfaces.workbench.server import application
+from sfumato.interfaces.workbench.views import dossiers
 
 from ..conftest import TOKEN, until, visitor
 from ..exploring import Seen, candidates, harmless, patients
@@ -141,16 +141,16 @@ def test_foreign_pages_cannot_press(project: Path, app: Starlette) -> None:
 
 
 def test_a_release_is_made_once(project: Path, ready: Ready, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sfumato.exploring import stored
+    from sfumato.workflow.explore import stored_results
 
     made: list[str] = []
-    truly = stored.remade
+    truly = stored_results.remade
 
     def counted(candidate: Any, *given: Any) -> Any:
         made.append(candidate.id)
         return truly(candidate, *given)
 
-    monkeypatch.setattr(stored, "remade", counted)
+    monkeypatch.setattr(stored_results, "remade", counted)
     for _ in range(3):
         whole(ready, address(project, "mondrian-3"))
     assert len(made) == 1

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project.file import Project
-from sfumato.workbench.routes.report import POLICY
+from sfumato.interfaces.workbench.routes.report import POLICY
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import field
 from ..exploring import Seen, candidates, explored, harmless, patients

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import ProjectError, SchemaError
-from sfumato.project.file import Project
-from sfumato.workbench.state.editing import Changed, edit, read_text, set_attribute
+from sfumato.interfaces.workbench.state.project_edits import Changed, edit, read_text, set_attribute
+from sfumato.runtime.errors import ProjectError, SchemaError
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sfumato import Hierarchy
-from sfumato.workbench.state.hierarchy_files import write_edited, write_imported
+from sfumato.interfaces.workbench.state.hierarchy_files import write_edited, write_imported
 
 TOWNS = Hierarchy.nested({"north": ["a", "b"], "south": ["c"]})
 

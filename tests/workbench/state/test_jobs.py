@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from sfumato.errors import UserError
-from sfumato.exploring.run import Progress
-from sfumato.frontier import Candidate, one_for_each_recipe
-from sfumato.project.file import Project
-from sfumato.store.base import Store, is_being_explored
-from sfumato.store.provenance import source_of
-from sfumato.workbench.state import jobs as jobs_module
-from sfumato.workbench.state.jobs import Job, Jobs, Report
+from sfumato.interfaces.workbench.state import jobs as jobs_module
+from sfumato.interfaces.workbench.state.jobs import Job, Jobs, Report
+from sfumato.results.frontier import Candidate, one_for_each_recipe
+from sfumato.runtime.errors import UserError
+from sfumato.workflow.explore.explore_project import Progress
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store, is_being_explored
 
 from ..conftest import PATIENCE, PROJECT, until
 
@@ -175,7 +175,7 @@ def test_asking_whether_somebody_explores_hinders_nobody(folder: Path) -> None:
 SERVER = """
 import sys
 from pathlib import Path
-from sfumato.workbench.state.jobs import Jobs
+from sfumato.interfaces.workbench.state.jobs import Jobs
 if __name__ == "__main__":
     jobs = Jobs()
     job = jobs.start(Path(sys.argv[1]), workers=2)

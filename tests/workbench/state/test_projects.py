@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato.project.file import Project
-from sfumato.workbench.state import works
-from sfumato.workbench.state.projects import Projects
-from sfumato.workbench.state.works import Works
+from sfumato.interfaces.workbench.state import tasks
+from sfumato.interfaces.workbench.state.projects import Projects
+from sfumato.interfaces.workbench.state.tasks import Works
+from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT
 
@@ -34,7 +34,7 @@ def gate(monkeypatch: pytest.MonkeyPatch, patience: float) -> threading.Event:
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", slow)
-    monkeypatch.setattr(works, "_PATIENCE", 0.05)
+    monkeypatch.setattr(tasks, "_PATIENCE", 0.05)
     return gate
 
 
@@ -111,15 +111,15 @@ def test_only_the_last_few_are_kept(folder: Path, patience: float) -> None:
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))
         projects.look(path).result(patience)
-    assert sum(key[0] == "look" for key in begun._works) <= works._KEPT + 1
+    assert sum(key[0] == "look" for key in begun._works) <= tasks._KEPT + 1
 
 
 def test_the_first_page_needs_nothing_heavy(folder: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
-from sfumato.workbench.server import application
-from sfumato.workbench.routes.folder import folder
+from sfumato.interfaces.workbench.server import application
+from sfumato.interfaces.workbench.routes.folder import folder
 from starlette.requests import Request
 app = application(Path({str(folder)!r}), token="x")
 scope = {{"type": "http", "app": app, "method": "GET", "path": "/", "headers": [], "query_string": b"",

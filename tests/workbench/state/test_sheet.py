@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.columns import Limit
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
-from sfumato.store.base import Mark, Store
-from sfumato.workbench.state.sheet import Sheet, Sheets
+from sfumato.interfaces.workbench.state.candidate_matrix import Sheet, Sheets
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.results.pareto import Limit
+from sfumato.workflow.store.store import Mark, Store
 
 AXES = ("privacy-loss", "general-loss")
 
@@ -128,7 +128,7 @@ def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
 ) -> None:
     made = tuple(candidate(f"c{i}", *values) for i, values in enumerate(drawn))
     columns = {m.label: (m.axis, m.better) for c in made for m in c.measurements}
-    from sfumato.workbench.state.sheet import MeasureColumn
+    from sfumato.interfaces.workbench.state.candidate_matrix import MeasureColumn
 
     sheet = Sheet(
         made,

@@ -8,8 +8,8 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from sfumato.workbench.server import application
-from sfumato.workbench.state.state import State, state_of
+from sfumato.interfaces.workbench.server import application
+from sfumato.interfaces.workbench.state.state import State, state_of
 
 from ..conftest import TOKEN
 

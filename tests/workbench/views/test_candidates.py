@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 from starlette.datastructures import QueryParams
 
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.recipe import Recipe
-from sfumato.store.base import Store
-from sfumato.workbench.state.sheet import Sheet, Sheets
-from sfumato.workbench.views.candidates import ROWS, View, candidate_rows, plain_data, usual_axes
+from sfumato.interfaces.workbench.state.candidate_matrix import Sheet, Sheets
+from sfumato.interfaces.workbench.views.candidate_rows import (
+    ROWS,
+    View,
+    candidate_rows,
+    plain_data,
+    usual_axes,
+)
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.store.store import Store
 
 from ..state.test_sheet import AXES, candidate, saved, sheet_of
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sfumato.frontier import Candidate
-from sfumato.recipe import Recipe
-from sfumato.workbench.views.names import names_of
+from sfumato.interfaces.workbench.views.candidate_names import names_of
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
 
 
 def test_two_that_would_look_alike_are_told_apart_by_their_ids() -> None:

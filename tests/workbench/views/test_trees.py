@@ -9,12 +9,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.hierarchy import Hierarchy
-from sfumato.table import Table
-from sfumato.workbench.addresses import slug
-from sfumato.workbench.state.branches import TreeNode
-from sfumato.workbench.views.pictures import distribution
-from sfumato.workbench.views.trees import MOST_CHILDREN, MOST_NODES, Branch, tree_of
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.table import Table
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.interfaces.workbench.state.hierarchy_edits import TreeNode
+from sfumato.interfaces.workbench.views.distribution_bars import distribution
+from sfumato.interfaces.workbench.views.trees import MOST_CHILDREN, MOST_NODES, Branch, tree_of
 
 PLACES: Any = {"Europe": {"West": ["France"], "South": ["Italy", "Spain"]}, "Asia": ["Japan"]}
 

@@ -14,21 +14,21 @@ from typing import Any
 
 import click
 
-from sfumato.cli import (
-    applying,
-    asking,
-    choosing,
-    completing,
-    making,
-    publishing,
-    receiving,
-    reproducing,
-    serving,
-    starting,
+from sfumato.interfaces.cli import (
+    apply,
+    ask_compare,
+    completion,
+    demo_new_inspect,
+    explore_frontier_show,
+    publish_verify,
+    query_challenge_score,
+    reproduce,
+    sanitize_measure,
+    workbench_command,
 )
-from sfumato.cli.base import cli
-from sfumato.cli.log import complain, complain_in_json, warn
-from sfumato.errors import ParameterError, SfumatoError, shortened
+from sfumato.interfaces.cli.base import cli
+from sfumato.interfaces.cli.log import complain, complain_in_json, warn
+from sfumato.runtime.errors import ParameterError, SfumatoError, shortened
 from sfumato.runtime.import_path import leave_current_folder
 
 # importing a module adds its commands to the group
@@ -87,10 +87,10 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
     """Return what shows a warning of sfumato's own in one line, and any other as it would be shown."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
-        from sfumato.faults import MethodFails
-        from sfumato.reading.mixtures import MixedWriting
-        from sfumato.registry import PlugInLeftOut
-        from sfumato.store.base import ChangedRows
+        from sfumato.reading.mixed_writing import MixedWriting
+        from sfumato.registry.methods import PlugInLeftOut
+        from sfumato.registry.plugin_errors import MethodFails
+        from sfumato.workflow.store.store import ChangedRows
 
         if issubclass(category, (PlugInLeftOut, MethodFails, MixedWriting, ChangedRows)):
             warn(str(message))

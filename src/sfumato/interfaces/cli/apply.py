@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.base import cli, json_option, project_option, share
-from sfumato.cli.completing import candidates
-from sfumato.cli.earlier import folders_before, with_option
-from sfumato.cli.opening import found_project, loaded, opened_store
-from sfumato.cli.publishing import (
+from sfumato.interfaces.cli.base import cli, json_option, project_option, share
+from sfumato.interfaces.cli.command_context import found_project, loaded, opened_store
+from sfumato.interfaces.cli.completion import candidates
+from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
+from sfumato.interfaces.cli.publish_verify import (
     by_option,
     format_option,
     partition_option,
@@ -23,14 +23,14 @@ from sfumato.cli.publishing import (
     sign_option,
     tell_renamings,
 )
-from sfumato.cli.terminal import echo, print_json, warn_of_formulas
-from sfumato.errors import StoreError, words_before
+from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
+from sfumato.runtime.errors import StoreError, words_before
 
 if TYPE_CHECKING:
-    from sfumato.applying.apply import Applied
-    from sfumato.applying.parent import Parent
-    from sfumato.project.file import Project
-    from sfumato.store.base import Store
+    from sfumato.workflow.apply.apply import Applied
+    from sfumato.workflow.apply.parent_publication import Parent
+    from sfumato.workflow.project.project_file import Project
+    from sfumato.workflow.store.store import Store
 
 
 @cli.command()
@@ -86,8 +86,8 @@ def apply(
     Example: sfumato apply 3f9a february.csv february --project admissions.toml
              sfumato apply january march.csv march --with february
     """
-    from sfumato.applying.parent import publish_applied
-    from sfumato.publishing.publish import formula_columns, require_new
+    from sfumato.workflow.apply.parent_publication import publish_applied
+    from sfumato.workflow.publish.publish import formula_columns, require_new
 
     require_new(folder)
     passphrase = passphrase_of(key)
@@ -135,7 +135,7 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
 
 def _kept(project: Project, store: Store | None, parent: str, original: Path | None) -> Parent:
     """Return the release whose recoding is kept."""
-    from sfumato.applying.parent import published_parent, stored_parent
+    from sfumato.workflow.apply.parent_publication import published_parent, stored_parent
 
     if os.path.isdir(parent):
         return published_parent(project, Path(parent), original)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.base import cli, json_option, project_option, workers_option
-from sfumato.cli.completing import candidates
-from sfumato.cli.opening import (
+from sfumato.interfaces.cli.base import cli, json_option, project_option, workers_option
+from sfumato.interfaces.cli.command_context import (
     explored,
     found_project,
     opened,
@@ -18,13 +17,14 @@ from sfumato.cli.opening import (
     source_shown,
     write_private,
 )
-from sfumato.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
-from sfumato.errors import Infeasible, UserError
-from sfumato.exploring.stored import remade
-from sfumato.store.provenance import source_of
+from sfumato.interfaces.cli.completion import candidates
+from sfumato.interfaces.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
+from sfumato.runtime.errors import Infeasible, UserError
+from sfumato.workflow.explore.stored_results import remade
+from sfumato.workflow.store.provenance import source_of
 
 if TYPE_CHECKING:
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
 
 @cli.command()
@@ -64,9 +64,9 @@ def ask(
     Example: sfumato ask "max k where loss <= 25% and suppression <= 10%"
              sfumato ask "best l, best k where loss <= 20%" --project admissions.toml
     """
-    from sfumato.choosing.answer import ask as answer
-    from sfumato.choosing.question import parse, unmeasured
-    from sfumato.frontier import broken_limits, only_made
+    from sfumato.results.frontier import broken_limits, only_made
+    from sfumato.workflow.choose.question import parse, unmeasured
+    from sfumato.workflow.choose.question_answer import ask as answer
 
     asked = parse(question)
     project, store = opened(found_project(project_file), create=False)
@@ -94,7 +94,7 @@ def ask(
 
 def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
     """Raise an error if a question speaks of what is learned about people, and nothing is sensitive."""
-    from sfumato.choosing.question import guards_attributes
+    from sfumato.workflow.choose.question import guards_attributes
 
     about = [name for name in missing if guards_attributes(name)]
     if about and not project.schema.sensitive:
@@ -122,7 +122,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     \b
     Example: sfumato compare 3f9a 81c2 --picture classes.svg
     """
-    from sfumato.choosing.comparison import compare as side_by_side
+    from sfumato.workflow.choose.comparison import compare as side_by_side
 
     project, store = opened(found_project(project_file), create=False)
     with store:
@@ -134,7 +134,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     names = pair[0].id, pair[1].id
     found = side_by_side(releases[0], releases[1], project.measures, names=names)
     if picture is not None:
-        from sfumato.report.curves import class_size_curves
+        from sfumato.workflow.report.class_size_curves import class_size_curves
 
         labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
         sizes = [release.classes.sizes for release in releases]

@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from sfumato import __version__
-from sfumato.cli.log import Style, log_as
-from sfumato.errors import ParameterError
+from sfumato.interfaces.cli.log import Style, log_as
+from sfumato.runtime.errors import ParameterError
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -65,7 +65,7 @@ def share(written: str) -> float:
 
 def duration(written: str) -> float:
     """Read a time: ``2m`` is 120 seconds."""
-    from sfumato.project.budget import seconds_of
+    from sfumato.workflow.project.budget import seconds_of
 
     return seconds_of(written)
 

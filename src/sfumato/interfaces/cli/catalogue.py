@@ -7,13 +7,13 @@ import inspect
 import re
 from typing import Any, get_args, get_type_hints
 
-from sfumato import registry
-from sfumato.errors import ParameterError, suggestion
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError, suggestion
 
 
 def catalogue() -> list[dict[str, Any]]:
     """Return an entry for every sanitizer, model, measure, search and miner."""
-    return [_entry(kind, name) for kind in get_args(registry.Kind) for name in registry.registered(kind)]
+    return [_entry(kind, name) for kind in get_args(methods.Kind) for name in methods.registered(kind)]
 
 
 def entry(name: str) -> dict[str, Any]:
@@ -26,10 +26,10 @@ def entry(name: str) -> dict[str, Any]:
     return entries[name]
 
 
-def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
-    cls = registry.look_up(kind, name)
+def _entry(kind: methods.Kind, name: str) -> dict[str, Any]:
+    cls = methods.look_up(kind, name)
     documentation = inspect.getdoc(cls) or ""
-    bounds, types = registry.bounds_of(cls), get_type_hints(cls)
+    bounds, types = methods.bounds_of(cls), get_type_hints(cls)
     return {
         "name": name,
         "kind": kind,
@@ -42,7 +42,7 @@ def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
                 "default": _default(field),
                 "bounds": bounds.get(key, ""),
             }
-            for key, field in registry.parameters_of(cls).items()
+            for key, field in methods.parameters_of(cls).items()
         ],
         "facts": {
             fact: getattr(cls, fact)
@@ -58,7 +58,7 @@ def _entry(kind: registry.Kind, name: str) -> dict[str, Any]:
 def _default(field: dataclasses.Field[Any]) -> str:
     models = getattr(field.default, "written", None)
     if models is not None:
-        return ", ".join(registry.phrase(*registry.describe(model)) for model in models)
+        return ", ".join(methods.phrase(*methods.describe(model)) for model in models)
     if field.default is not dataclasses.MISSING:
         return str(field.default)
     return "required" if field.default_factory is dataclasses.MISSING else str(field.default_factory())

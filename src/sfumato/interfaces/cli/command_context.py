@@ -8,20 +8,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.cli.log import say
-from sfumato.cli.terminal import progress_shown
-from sfumato.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
-from sfumato.files import why_unreadable
+from sfumato.interfaces.cli.log import say
+from sfumato.interfaces.cli.terminal import progress_shown
+from sfumato.runtime.errors import Infeasible, ParameterError, ProjectError, UserError, suggestion
+from sfumato.runtime.files import why_unreadable
 from sfumato.runtime.machine import processors
 
 if TYPE_CHECKING:
-    from sfumato.exploring.forecast import Forecast
-    from sfumato.exploring.run import Progress
-    from sfumato.exploring.stored import DataRead
-    from sfumato.frontier import Candidate, Frontier
-    from sfumato.measures.base import Measurement
-    from sfumato.project.file import Project
-    from sfumato.store.base import Store
+    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.measurement import Measurement
+    from sfumato.workflow.explore.dry_run import Forecast
+    from sfumato.workflow.explore.explore_project import Progress
+    from sfumato.workflow.explore.stored_results import DataRead
+    from sfumato.workflow.project.project_file import Project
+    from sfumato.workflow.store.store import Store
 
 
 def found_project(given: Path | None) -> Path:
@@ -48,7 +48,7 @@ def _is_project(path: Path) -> bool:
 
 def loaded(given: Path | None) -> Project:
     """Read the project file that was named, or the only one in this folder."""
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
     return Project.load(found_project(given))
 
@@ -61,14 +61,14 @@ def opened(project_file: Path, *, create: bool = True) -> tuple[Project, Store]:
 
 def opened_store(project: Project, *, create: bool = True) -> Store:
     """Open the store of a project."""
-    from sfumato.store.base import Store
+    from sfumato.workflow.store.store import Store
 
     return Store(project.store_path, create=create)
 
 
 def read_ahead(project: Project) -> DataRead | None:
     """Read the data of a project that has no store, to say what is wrong before an empty one lies about."""
-    from sfumato.exploring.stored import DataRead
+    from sfumato.workflow.explore.stored_results import DataRead
 
     return None if os.path.exists(project.store_path) else DataRead.of(project)
 
@@ -84,8 +84,8 @@ def explored(
     read: DataRead | None = None,
 ) -> Progress:
     """Make and measure what the store lacks, with progress on standard error."""
-    from sfumato.exploring.run import explore as run_all
     from sfumato.runtime.pool import Limits
+    from sfumato.workflow.explore.explore_project import explore as run_all
 
     limits = Limits(memory, time_limit)
     with progress_shown() as show_progress:
@@ -103,8 +103,8 @@ def explored(
 
 def foreseen(project: Project, workers: int | None, budget: float | None) -> Forecast:
     """Return what an exploration would do; a store that is not there is not made."""
-    from sfumato.exploring.forecast import forecast
-    from sfumato.store.base import IN_MEMORY, Store
+    from sfumato.workflow.explore.dry_run import forecast
+    from sfumato.workflow.store.store import IN_MEMORY, Store
 
     place = project.store_path if os.path.exists(project.store_path) else IN_MEMORY
     with Store(place) as store:
@@ -115,17 +115,17 @@ def without(project: Project, names: Iterable[str]) -> Project:
     """Leave measures out of a project; not the axes of its frontier."""
     from dataclasses import replace
 
-    from sfumato import registry
+    from sfumato.registry import methods
 
     left_out = set(names)
-    labels = {registry.build_measure(written).label for written in project.measures}
+    labels = {methods.build_measure(written).label for written in project.measures}
     for name in left_out:
         if name not in labels:
             raise ParameterError(f"{name!r} is not measured{suggestion(name, labels)}")
         if name in (*project.axes, *project.policy):
             raise ParameterError(f"{name!r} cannot be left out: the frontier or the policy needs it")
     sides = [
-        tuple(written for written in side if registry.build_measure(written).label not in left_out)
+        tuple(written for written in side if methods.build_measure(written).label not in left_out)
         for side in (project.privacy, project.utility)
     ]
     return replace(project, privacy=sides[0], utility=sides[1])
@@ -166,7 +166,7 @@ def require_comparable(project: Project, found: Frontier) -> None:
 
 def source_shown(project: Project, store: Store) -> str:
     """Return which candidates of the store belong to the data as it is; say so if some are outdated."""
-    from sfumato.exploring.stored import source_now
+    from sfumato.workflow.explore.stored_results import source_now
 
     source = source_now(project, store)
     outdated = store.n_outdated(source)
@@ -181,16 +181,16 @@ def source_shown(project: Project, store: Store) -> str:
 
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
     """Return in words which limits of the policy a release that was measured breaks."""
-    from sfumato.frontier import Candidate, broken_limits
-    from sfumato.recipe import Recipe
+    from sfumato.registry.recipe import Recipe
+    from sfumato.results.frontier import Candidate, broken_limits
 
     return broken_limits(Candidate("", Recipe(""), tuple(measurements)), project.policy)
 
 
 def write_report(project: Project, found: Frontier, target: Path, chosen: Candidate | None = None) -> None:
     """Write the owner's report of an exploration, or of one of its candidates."""
-    from sfumato.exploring.stored import remade
-    from sfumato.report.page import report_html
+    from sfumato.workflow.explore.stored_results import remade
+    from sfumato.workflow.report.owner_report import report_html
 
     table, schema = project.read()
     page = report_html(
@@ -209,7 +209,7 @@ def write_report(project: Project, found: Frontier, target: Path, chosen: Candid
 
 def write_private(target: Path, text: str) -> None:
     """Write a file in one piece that only the owner may read: it tells of the original."""
-    from sfumato.files import file_beside
+    from sfumato.runtime.files import file_beside
 
     with file_beside(target, private=True) as place:
         place.write_text(text, encoding="utf-8")

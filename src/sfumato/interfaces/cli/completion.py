@@ -9,17 +9,17 @@ from typing import get_args
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
-from sfumato.cli.base import cli, json_option
-from sfumato.cli.terminal import echo, print_json
-from sfumato.errors import ParameterError, SfumatoError, suggestion
+from sfumato.interfaces.cli.base import cli, json_option
+from sfumato.interfaces.cli.terminal import echo, print_json
+from sfumato.runtime.errors import ParameterError, SfumatoError, suggestion
 
 _SHELLS = ("bash", "zsh", "fish")
 
 
 def candidates(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
     """Offer the candidates of the project, each with how it was made."""
-    from sfumato.cli.opening import loaded, opened_store
-    from sfumato.cli.terminal import name_of
+    from sfumato.interfaces.cli.command_context import loaded, opened_store
+    from sfumato.interfaces.cli.terminal import name_of
 
     try:
         with opened_store(loaded(ctx.params.get("project_file")), create=False) as store:
@@ -35,21 +35,21 @@ def candidates(ctx: click.Context, _: click.Parameter, begun: str) -> list[Compl
 
 def methods(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """Offer everything that is registered."""
-    from sfumato import registry
+    from sfumato.registry import methods as registry
 
     return _beginning(begun, (name for kind in get_args(registry.Kind) for name in registry.registered(kind)))
 
 
 def sanitizers(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """Offer the sanitizers."""
-    from sfumato import registry
+    from sfumato.registry import methods as registry
 
     return _beginning(begun, registry.registered("sanitizer"))
 
 
 def measures(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
     """Offer the measures and the models, which are measures too."""
-    from sfumato import registry
+    from sfumato.registry import methods as registry
 
     return _beginning(begun, (*registry.registered("measure"), *registry.registered("model")))
 
@@ -90,7 +90,7 @@ def shape(name: str | None, as_json: bool) -> None:
     \b
     Example: sfumato shape frontier > frontier.schema.json
     """
-    from sfumato.cli.shapes import SHAPES, form, schema
+    from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
 
     if name is not None and name not in SHAPES:
         raise ParameterError(f"nothing of the name {name!r} is printed{suggestion(name, SHAPES)}")

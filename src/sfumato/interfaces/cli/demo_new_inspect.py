@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import click
 
-from sfumato.cli import completing
-from sfumato.cli.base import cli, dialect_options, json_option, seed_option, workers_option
-from sfumato.cli.log import beware, say
-from sfumato.cli.opening import explored, opened, write_report
-from sfumato.cli.terminal import (
+from sfumato.interfaces.cli import completion
+from sfumato.interfaces.cli.base import cli, dialect_options, json_option, seed_option, workers_option
+from sfumato.interfaces.cli.command_context import explored, opened, write_report
+from sfumato.interfaces.cli.log import beware, say
+from sfumato.interfaces.cli.terminal import (
     echo,
     frontier_facts,
     guess_facts,
@@ -24,8 +24,8 @@ from sfumato.cli.terminal import (
     print_table,
     words_shown,
 )
-from sfumato.errors import UserError
-from sfumato.exploring.stored import source_now, stored_frontier
+from sfumato.runtime.errors import UserError
+from sfumato.workflow.explore.stored_results import source_now, stored_frontier
 
 if TYPE_CHECKING:
     pass
@@ -52,7 +52,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
     \b
     Example: sfumato demo
     """
-    from sfumato.datasets.demo import write_demo
+    from sfumato.reading.datasets.demo_project import write_demo
 
     project_file = write_demo(folder)
     say(f"Exploring releases of 45,222 census records in {folder}{os.sep} (described by {project_file.name})")
@@ -97,8 +97,8 @@ def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) ->
     Example: sfumato new admissions.csv
     """
     from sfumato.reading.databases import is_address
-    from sfumato.reading.new_project import start_project
     from sfumato.reading.sources import source_at
+    from sfumato.workflow.project.new_project import start_project
 
     source_at(data, **dialect)
     # the project of a database on a server lies here, and is called as the database is
@@ -134,7 +134,7 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     \b
     Example: sfumato inspect admissions.csv
     """
-    from sfumato.exploring.inspection import inspect as look_at
+    from sfumato.workflow.explore.inspection import inspect as look_at
 
     with words_shown():
         facts = look_at(file, None, **given).to_dict()
@@ -159,7 +159,7 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
 
 
 @cli.command()
-@click.argument("name", required=False, shell_complete=completing.methods)
+@click.argument("name", required=False, shell_complete=completion.methods)
 @json_option
 def methods(name: str | None, as_json: bool) -> None:
     """List all methods, models, measures and searches with their parameters; NAME shows one in full.
@@ -167,7 +167,7 @@ def methods(name: str | None, as_json: bool) -> None:
     \b
     Example: sfumato methods mondrian
     """
-    from sfumato.cli.catalogue import catalogue, entry
+    from sfumato.interfaces.cli.catalogue import catalogue, entry
 
     if name is not None:
         found = entry(name)

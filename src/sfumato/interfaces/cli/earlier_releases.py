@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.log import beware
+from sfumato.interfaces.cli.log import beware
 
 if TYPE_CHECKING:
-    from sfumato.schema import Schema
-    from sfumato.store.base import Store
+    from sfumato.data.schema import Schema
+    from sfumato.workflow.store.store import Store
 
 with_option = click.option(
     "--with",
@@ -39,7 +39,7 @@ def folders_before(
     parent
         The folder that is not asked for.
     """
-    from sfumato.applying.known import known_folders
+    from sfumato.workflow.apply.stored_publications import known_folders
 
     stored, n_lost = known_folders(store, schema)
     if n_lost:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sfumato.cli.base import (
+from sfumato.interfaces.cli.base import (
     cli,
     duration,
     json_option,
@@ -17,8 +17,7 @@ from sfumato.cli.base import (
     size,
     workers_option,
 )
-from sfumato.cli.completing import candidates, measures
-from sfumato.cli.opening import (
+from sfumato.interfaces.cli.command_context import (
     explored,
     foreseen,
     found_project,
@@ -33,7 +32,8 @@ from sfumato.cli.opening import (
     write_private,
     write_report,
 )
-from sfumato.cli.terminal import (
+from sfumato.interfaces.cli.completion import candidates, measures
+from sfumato.interfaces.cli.terminal import (
     candidate_facts,
     course_facts,
     echo,
@@ -47,7 +47,7 @@ from sfumato.cli.terminal import (
     print_measurements,
     print_reasons,
 )
-from sfumato.exploring.stored import source_now, stored_frontier
+from sfumato.workflow.explore.stored_results import source_now, stored_frontier
 
 
 @cli.command()
@@ -110,8 +110,8 @@ def explore(
     \b
     Example: sfumato explore admissions.toml --budget 5m
     """
-    from sfumato.errors import Infeasible, MethodFailed
-    from sfumato.exploring.growth import growth_of
+    from sfumato.runtime.errors import Infeasible, MethodFailed
+    from sfumato.workflow.explore.convergence import growth_of
 
     project = without(loaded(found_project(project_file)), left_out)
     limit = _limit(project.budget if budget is None else budget)
@@ -208,7 +208,7 @@ def frontier(
     if worst_of is not None:
         found = found.worst_of(worst_of)
     if picture is not None:
-        from sfumato.report.matrix import frontier_picture
+        from sfumato.workflow.report.scatter_matrix import frontier_picture
 
         write_private(picture, frontier_picture(found, limits=project.policy))
     if report is not None:
@@ -235,7 +235,7 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     \b
     Example: sfumato show 3f9a --report owner.html
     """
-    from sfumato.frontier import broken_limits
+    from sfumato.results.frontier import broken_limits
 
     project, store = opened(found_project(project_file), create=False)
     with store:

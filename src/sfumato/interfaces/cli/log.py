@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import click
 
-from sfumato.errors import printable, shortened
+from sfumato.runtime.errors import printable, shortened
 
 Style = Literal["text", "json"]
 Level = Literal["info", "warning", "error"]
@@ -63,6 +63,6 @@ def _log(level: Level, message: str, words: str, **facts: Any) -> None:
 
 
 def _line(shape: str, facts: dict[str, Any]) -> None:
-    from sfumato.cli.shapes import form
+    from sfumato.interfaces.cli.json_schemas import form
 
     click.echo(printable(json.dumps({"format": form(shape), **facts})), err=True)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from sfumato.cli.base import cli, json_option, project_option
-from sfumato.cli.completing import candidates
-from sfumato.cli.earlier import folders_before, with_option
-from sfumato.cli.log import beware
-from sfumato.cli.opening import found_project, opened
-from sfumato.cli.terminal import echo, print_json, warn_of_formulas
-from sfumato.errors import words_before
-from sfumato.exploring.stored import frontier_of
-from sfumato.store.provenance import source_of
-from sfumato.verifying.folder import FORMATS, PROFILES
+from sfumato.interfaces.cli.base import cli, json_option, project_option
+from sfumato.interfaces.cli.command_context import found_project, opened
+from sfumato.interfaces.cli.completion import candidates
+from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
+from sfumato.interfaces.cli.log import beware
+from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
+from sfumato.runtime.errors import words_before
+from sfumato.verification.folder import FORMATS, PROFILES
+from sfumato.workflow.explore.stored_results import frontier_of
+from sfumato.workflow.store.provenance import source_of
 
 _MARKS = {"checked": "ok", "fails": "FAIL", "unverified": "unverified", "undecided": "cannot tell"}
 
@@ -83,11 +83,11 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
-    from sfumato.applying.known import earlier_releases
-    from sfumato.measures.unprotected import alone_by_insensitive, warnings_of
-    from sfumato.publishing.cautions import cautions
-    from sfumato.publishing.publish import Evidence, formula_columns, publish_candidate
-    from sfumato.release import released
+    from sfumato.measures.identity.unprotected_attributes import alone_by_insensitive, warnings_of
+    from sfumato.results.release import released
+    from sfumato.workflow.apply.stored_publications import earlier_releases
+    from sfumato.workflow.publish.cautions import cautions
+    from sfumato.workflow.publish.publish import Evidence, formula_columns, publish_candidate
 
     passphrase = passphrase_of(key)
     project, store = opened(found_project(project_file), create=False)
@@ -154,9 +154,9 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
     \b
     Example: sfumato verify published --key publisher.pem
     """
-    from sfumato.errors import CannotTell, VerificationFailed
-    from sfumato.publishing.verify import verify as check
-    from sfumato.publishing.verify import write_certificate
+    from sfumato.runtime.errors import CannotTell, VerificationFailed
+    from sfumato.workflow.publish.verify import verify as check
+    from sfumato.workflow.publish.verify import write_certificate
 
     found = check(folder, key=key)
     if certificate is not None:
@@ -190,8 +190,8 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
 
 def tell_renamings(folder: Path) -> None:
     """Warn of columns that a statistics program's file calls otherwise."""
-    from sfumato.publishing.statistics import renamings
-    from sfumato.verifying.documents import read_manifest
+    from sfumato.verification.documents import read_manifest
+    from sfumato.workflow.publish.statistics_output import renamings
 
     for line in renamings(read_manifest(folder)):
         beware(line)
@@ -199,7 +199,7 @@ def tell_renamings(folder: Path) -> None:
 
 def passphrase_of(key: Path | None) -> bytes | None:
     """Ask for what unlocks a key, if there is one and it is locked."""
-    from sfumato.verifying.signature import is_locked
+    from sfumato.verification.signature import is_locked
 
     if key is None:
         return None

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sfumato.cli.base import cli, json_option, project_option
-from sfumato.cli.completing import candidates
-from sfumato.cli.log import beware
-from sfumato.cli.opening import found_project, opened
-from sfumato.cli.terminal import echo, print_json, print_table
-from sfumato.errors import UserError, VerificationFailed
-from sfumato.store.provenance import source_of
+from sfumato.interfaces.cli.base import cli, json_option, project_option
+from sfumato.interfaces.cli.command_context import found_project, opened
+from sfumato.interfaces.cli.completion import candidates
+from sfumato.interfaces.cli.log import beware
+from sfumato.interfaces.cli.terminal import echo, print_json, print_table
+from sfumato.runtime.errors import UserError, VerificationFailed
+from sfumato.workflow.store.provenance import source_of
 
 if TYPE_CHECKING:
-    from sfumato.measures.estimation.reconstruction import Reconstruction
-    from sfumato.receiving.answer import QueryAnswer
+    from sfumato.measures.utility.estimation.reconstruction import Reconstruction
+    from sfumato.workflow.query.query_answer import QueryAnswer
 
 
 @cli.command("query")
@@ -50,7 +50,7 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
     Example: sfumato query published "count where age >= 40 and sex = Female by occupation"
              sfumato query published "mean age by sex" --reading uniform
     """
-    from sfumato.receiving.answer import query
+    from sfumato.workflow.query.query_answer import query
 
     found = query(folder, question, reading=reading)
     if as_json:
@@ -123,7 +123,7 @@ def challenge_outsiders(
     Example: sfumato challenge 3f9a challenge --known age --known sex --targets 200
              sfumato score challenge guesses.csv challenge-answers.json
     """
-    from sfumato.receiving.challenge import challenge
+    from sfumato.workflow.query.challenge import challenge
 
     project, store = opened(found_project(project_file), create=False)
     with store:
@@ -175,7 +175,7 @@ def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> 
     \b
     Example: sfumato score challenge guesses.csv challenge-answers.json
     """
-    from sfumato.receiving.score import Unsealed, scored
+    from sfumato.workflow.query.score import Unsealed, scored
 
     try:
         found = scored(folder, guesses, answers)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.base import cli, json_option, workers_option
-from sfumato.cli.log import say
-from sfumato.cli.terminal import echo, print_json, print_table, progress_shown
-from sfumato.errors import RunsDiffer
+from sfumato.interfaces.cli.base import cli, json_option, workers_option
+from sfumato.interfaces.cli.log import say
+from sfumato.interfaces.cli.terminal import echo, print_json, print_table, progress_shown
+from sfumato.runtime.errors import RunsDiffer
 
 if TYPE_CHECKING:
     from sfumato.reproduce.archive import Deviation

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.cli.base import cli, dialect_options, json_option, project_option, seed_option
-from sfumato.cli.completing import measures, sanitizers
-from sfumato.cli.log import beware
-from sfumato.cli.opening import broken_in, loaded, parsed
-from sfumato.cli.terminal import (
+from sfumato.interfaces.cli.base import cli, dialect_options, json_option, project_option, seed_option
+from sfumato.interfaces.cli.command_context import broken_in, loaded, parsed
+from sfumato.interfaces.cli.completion import measures, sanitizers
+from sfumato.interfaces.cli.log import beware
+from sfumato.interfaces.cli.terminal import (
     echo,
     judgement_facts,
     measurement_facts,
@@ -23,11 +23,11 @@ from sfumato.cli.terminal import (
     warn_of_formulas,
     words_shown,
 )
-from sfumato.errors import PolicyNotMet, UserError
+from sfumato.runtime.errors import PolicyNotMet, UserError
 
 if TYPE_CHECKING:
-    from sfumato.external.base import Suppressed
-    from sfumato.facts import RecordKind
+    from sfumato.registry.declarations import RecordKind
+    from sfumato.workflow.external.external_release import Suppressed
 
 
 @cli.command()
@@ -54,15 +54,15 @@ def sanitize(
     Example: sfumato sanitize release.csv mondrian model.k-anonymity.k=10
     """
 
-    from sfumato import registry
-    from sfumato.exploring.workers import made_and_measured
-    from sfumato.publishing.beside import write_with_manifest
-    from sfumato.publishing.publish import formula_columns
-    from sfumato.recipe import Recipe
+    from sfumato.registry import methods
+    from sfumato.registry.recipe import Recipe
+    from sfumato.workflow.explore.candidate_workers import made_and_measured
+    from sfumato.workflow.publish.loose_manifest import write_with_manifest
+    from sfumato.workflow.publish.publish import formula_columns
 
-    texts = registry.text_parameters(registry.look_up("sanitizer", sanitizer))
+    texts = methods.text_parameters(methods.look_up("sanitizer", sanitizer))
     recipe = Recipe(sanitizer, parsed(parameters, texts), seed)
-    registry.build("sanitizer", recipe.sanitizer, recipe.parameters)
+    methods.build("sanitizer", recipe.sanitizer, recipe.parameters)
     project = loaded(project_file)
     table, schema = project.read()
     with words_shown():
@@ -165,11 +165,11 @@ def measure_release(
              sfumato measure admissions.csv qit.csv st.csv --measure privacy-loss
              sfumato measure anonymized.csv --by race --picture groups.svg
     """
-    from sfumato.external import read_release, untrue_cells
     from sfumato.measures import measure
     from sfumato.measures.by_group import measure_by
-    from sfumato.publishing.beside import of_other_data
-    from sfumato.reading.arrow import read_arrow
+    from sfumato.reading.arrow_files import read_arrow
+    from sfumato.workflow.external import read_release, untrue_cells
+    from sfumato.workflow.publish.loose_manifest import of_other_data
 
     if len(files) > 3:
         raise UserError(f"{len(files)} files were given; give [ORIGINAL] RELEASE [SENSITIVE]")

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sfumato.cli.log import beware, logs_json, say
-from sfumato.errors import printable
+from sfumato.interfaces.cli.log import beware, logs_json, say
+from sfumato.runtime.errors import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.choosing.answer import Answer
-    from sfumato.choosing.comparison import Comparison
-    from sfumato.exploring.forecast import Forecast
-    from sfumato.exploring.growth import Growth
-    from sfumato.exploring.run import Progress
-    from sfumato.frontier import Candidate, Frontier
-    from sfumato.measures.base import Measurement
     from sfumato.measures.by_group import ByGroup
-    from sfumato.project.file import Project
-    from sfumato.reading.guess import Guess
-    from sfumato.recipe import Recipe
-    from sfumato.release import Release
+    from sfumato.reading.role_guess import Guess
+    from sfumato.registry.recipe import Recipe
+    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.measurement import Measurement
+    from sfumato.results.release import Release
+    from sfumato.workflow.choose.comparison import Comparison
+    from sfumato.workflow.choose.question_answer import Answer
+    from sfumato.workflow.explore.convergence import Growth
+    from sfumato.workflow.explore.dry_run import Forecast
+    from sfumato.workflow.explore.explore_project import Progress
+    from sfumato.workflow.project.project_file import Project
 
 
 _SELDOM = 30.0
@@ -89,7 +89,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
 @contextmanager
 def words_shown() -> Iterator[None]:
     """Show how far slow measures have come: a line that changes on a terminal, one now and then elsewhere."""
-    from sfumato.progress import listening
+    from sfumato.runtime.progress import listening
 
     if logs_json() or not sys.stderr.isatty():
         with listening(_now_and_then()):
@@ -138,11 +138,11 @@ def _duration(seconds: float) -> str:
 
 
 def print_json(shape: str, facts: Mapping[str, Any]) -> None:
-    """Print facts for a pipeline, in a shape of `sfumato.cli.shapes`.
+    """Print facts for a pipeline, in a shape of `sfumato.interfaces.cli.json_schemas`.
 
     What could steer a terminal is written as an escape.
     """
-    from sfumato.cli.shapes import form
+    from sfumato.interfaces.cli.json_schemas import form
 
     whole = {"format": form(shape), **facts}
     written = json.dumps(whole, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
@@ -269,7 +269,7 @@ def print_frontier(
     project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, what cannot be compared, and what could not be made."""
-    from sfumato.measures.base import by_attribute, label_apart
+    from sfumato.results.measurement import by_attribute, label_apart
 
     efficient, knee = found.efficient(), found.knee()
     listed = found.candidates if everything else efficient
@@ -315,7 +315,7 @@ def print_frontier(
 
 def print_reasons(candidates: Iterable[Candidate]) -> None:
     """Print which measures do not apply to which part of the candidates, and why."""
-    from sfumato.formatting import joined
+    from sfumato.results.formatting import joined
 
     made = tuple(candidates)
     counted: dict[tuple[str, str], set[str]] = {}
@@ -341,7 +341,7 @@ def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
 
 def name_of(recipe: Recipe) -> str:
     """Return a recipe as a name that people say: ``Mondrian k=11, t=0.1``."""
-    from sfumato.formatting import recipe_name
+    from sfumato.results.formatting import recipe_name
 
     return recipe_name(recipe)
 
@@ -459,7 +459,7 @@ def print_answer(answer: Answer, broken: list[str]) -> None:
 
 def print_comparison(found: Comparison, recipes: list[str]) -> None:
     """Print two releases side by side, then what it means in sentences."""
-    from sfumato.report.comparisons import comparison_words, figure_rows, loss_rows, size_rows
+    from sfumato.workflow.report.comparison_text import comparison_words, figure_rows, loss_rows, size_rows
 
     for name, recipe in zip(found.names, recipes, strict=True):
         echo(f"{name}  {recipe}")
@@ -482,7 +482,7 @@ def warn_of_formulas(columns: tuple[str, ...]) -> None:
 
 def print_singling_out(found: Mapping[str, Any]) -> None:
     """Print what each column adds to what tells people apart, before anything is made."""
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     share = formatting.share
     unique = f"{share(found['unique'])} of the {found['counted']}"
@@ -541,12 +541,12 @@ def _is_number(cell: str) -> bool:
 
 def _value(measure: str, value: float | None) -> str:
     """Print a value as the report and the workbench do."""
-    from sfumato.formatting import value_of
+    from sfumato.results.formatting import value_of
 
     return "n/a" if value is None else value_of(measure, value)
 
 
 def _details(measurement: Measurement) -> str:
-    from sfumato.report.rows import detail_words
+    from sfumato.workflow.report.table_rows import detail_words
 
     return ", ".join(f"{name} {value}" for name, value in detail_words(measurement))

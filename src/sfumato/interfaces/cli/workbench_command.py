@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from sfumato.cli.base import cli, json_option
-from sfumato.cli.log import say
-from sfumato.cli.terminal import print_json
-from sfumato.errors import UserError
+from sfumato.interfaces.cli.base import cli, json_option
+from sfumato.interfaces.cli.log import say
+from sfumato.interfaces.cli.terminal import print_json
+from sfumato.runtime.errors import UserError
 
 
 @cli.command()
@@ -34,7 +34,7 @@ def workbench(project: Path | None, port: int, no_browser: bool, address: str, a
     \b
     Example: sfumato workbench admissions.toml
     """
-    from sfumato.workbench.server import serve
+    from sfumato.interfaces.workbench.server import serve
 
     place = project or Path()
     is_folder = os.path.isdir(place)

@@ -20,8 +20,8 @@ from starlette.requests import Request, cookie_parser
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sfumato.workbench.doorway import leading_to
-from sfumato.workbench.pages import problem
+from sfumato.interfaces.workbench.pages import problem
+from sfumato.interfaces.workbench.token_redirect import leading_to
 
 CONTENT_POLICY = {
     "default-src": "'self'",

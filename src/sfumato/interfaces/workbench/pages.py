@@ -16,12 +16,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 import sfumato
-from sfumato.errors import DataError, SfumatoError
-from sfumato.formatting import sentence
-from sfumato.report.markup import html_templates
-from sfumato.workbench.addresses import has_page, link, slug
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import StillReading
+from sfumato.interfaces.workbench.addresses import has_page, link, slug
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import StillReading
+from sfumato.results.formatting import sentence
+from sfumato.runtime.errors import DataError, SfumatoError
+from sfumato.workflow.report.markup import html_templates
 
 NAVIGATION = {
     "data": "Data",
@@ -159,7 +159,7 @@ def _messages(request: Request) -> list[str]:
 @cache
 def environment() -> jinja2.Environment:
     """Return the environment of all templates."""
-    made = html_templates("sfumato.workbench")
+    made = html_templates("sfumato.interfaces.workbench")
     made.filters["count"] = lambda value: f"{value:,}"
     made.filters["joined"] = partial(_in_words, "joined")
     made.filters["share"] = partial(_in_words, "share")
@@ -170,8 +170,8 @@ def environment() -> jinja2.Environment:
 
 
 def _in_words(how: str, *given: Any) -> str:
-    """Write by one of the functions of `sfumato.formatting`, which the first page can do without."""
-    from sfumato import formatting
+    """Write by one of the functions of `sfumato.results.formatting`, which the first page can do without."""
+    from sfumato.results import formatting
 
     written: str = getattr(formatting, how)(*given)
     return written

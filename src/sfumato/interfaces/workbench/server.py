@@ -18,15 +18,15 @@ from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sfumato.errors import SfumatoError, UserError
+from sfumato.interfaces.workbench.addresses import data_page
+from sfumato.interfaces.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
+from sfumato.interfaces.workbench.pages import on_http_exception, on_sfumato_error, on_still_reading
+from sfumato.interfaces.workbench.routes import FIRST, complete, routes_of
+from sfumato.interfaces.workbench.state.state import State, state_of
+from sfumato.interfaces.workbench.state.tasks import StillReading
+from sfumato.interfaces.workbench.token_redirect import write_doorway
+from sfumato.runtime.errors import SfumatoError, UserError
 from sfumato.runtime.processes import open_browser
-from sfumato.workbench.addresses import data_page
-from sfumato.workbench.doorway import write_doorway
-from sfumato.workbench.guards import STATIC, UPLOAD_BYTES, Announce, guards
-from sfumato.workbench.pages import on_http_exception, on_sfumato_error, on_still_reading
-from sfumato.workbench.routes import FIRST, complete, routes_of
-from sfumato.workbench.state.state import State, state_of
-from sfumato.workbench.state.works import StillReading
 
 _THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 
@@ -54,7 +54,7 @@ def application(
     upload_bytes
         How large a file may be that is dropped on the page.
     """
-    static = _Static(directory=str(files("sfumato.workbench") / "static"))
+    static = _Static(directory=str(files("sfumato.interfaces.workbench") / "static"))
     own_guards = guards(token=token, announce=announce, hosts=hosts, upload_bytes=upload_bytes)
     app = Starlette(
         routes=[*routes_of(FIRST), Mount("/static", static, name="static")],

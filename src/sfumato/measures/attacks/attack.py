@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.arrays import Booleans, Floats
-from sfumato.facts import (
+from sfumato.measures.attacks.attack_setting import Listed, Setting, setting_of
+from sfumato.measures.attacks.success_rates import Rate, Risk, rate, risk
+from sfumato.registry.declarations import (
     EVERY_KIND,
     AttributeName,
     Axis,
@@ -20,11 +21,10 @@ from sfumato.facts import (
     RecordKind,
     Seed,
 )
-from sfumato.measures.attacks.rates import Rate, Risk, rate, risk
-from sfumato.measures.attacks.setting import Listed, Setting, setting_of
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.groups import Group
-from sfumato.release import Release
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.people_groups import Group
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats
 
 ATTACK_DETAILS: Mapping[str, Detail] = {
     "attacker": Detail("the best attacker"),

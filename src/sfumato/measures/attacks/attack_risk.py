@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.facts import Attacker, Detail, MinerName, Words
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure
+from sfumato.measures.attacks.attack_setting import Setting
 from sfumato.measures.attacks.inference import Inference
 from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.attacks.membership import Membership
-from sfumato.measures.attacks.setting import Setting
 from sfumato.measures.attacks.singling_out import SinglingOut
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
+from sfumato.registry.declarations import Attacker, Detail, MinerName, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
 
 
 @register

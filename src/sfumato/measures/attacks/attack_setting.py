@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.caching import remembered
-from sfumato.errors import DataError
-from sfumato.files import why_unreadable
-from sfumato.measures.groups import Group
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.control import MOST_STRANGERS, made_again
+from sfumato.data.table import Table, text
+from sfumato.measures.scenarios.control import MOST_STRANGERS, made_again
 from sfumato.miners.cross_validation import fingerprint
-from sfumato.progress import speaking_of
-from sfumato.release import Release
-from sfumato.table import Table, text
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.people_groups import Group
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.caching import remembered
+from sfumato.runtime.errors import DataError
+from sfumato.runtime.files import why_unreadable
+from sfumato.runtime.progress import speaking_of
 
 LEFT_OUT = 0.2
 """The share of the people that is left out of a release that is made anew, for the control group."""
@@ -203,6 +203,6 @@ def _version(place: Path) -> tuple[Path, int, int]:
 
 @lru_cache(maxsize=2)
 def _read_once(path: Path, changed: int, size: int) -> Table:
-    from sfumato.reading.arrow import read_arrow
+    from sfumato.reading.arrow_files import read_arrow
 
     return Table.from_arrow(read_arrow(path))

@@ -8,13 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.facts import Attacker, AttributeName, Guards, MinerName, Words
-from sfumato.kernels.attacking import nearest_rows, nearest_votes
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.kernels.nearest_records import nearest_rows, nearest_votes
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
-from sfumato.measures.attacks.distances import (
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.record_distances import (
     Compared,
     SeenRelease,
     known_attributes,
@@ -22,13 +20,15 @@ from sfumato.measures.attacks.distances import (
     places_among,
     sight,
 )
-from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.miners.labels import labels_of, target_domain
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry import methods
+from sfumato.registry.declarations import Attacker, AttributeName, Guards, MinerName, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 _TOLERANCE = 0.05
 """A number is guessed right when it is off by this share of it, as in Anonymeter."""
@@ -121,7 +121,7 @@ class Inference(AttackMeasure):
         voted = [_voted(seen, secret, each, rng) for each in everybody]
         yield _NEAREST, [secret.values[drawn] for drawn, _ in voted]
         yield _LIKELIEST, [secret.values[likeliest] for _, likeliest in voted]
-        suited = [each for each in self.miners if registry.build_miner(each).predicts == secret.predicts]
+        suited = [each for each in self.miners if methods.build_miner(each).predicts == secret.predicts]
         if not suited or seen.release.n_records < 2:
             return
         shown = [_shown(seen, each) for each in everybody]

@@ -8,17 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, AttributeName, RecordCount, Words
-from sfumato.kernels.attacking import draw_nearest
+from sfumato.kernels.nearest_records import draw_nearest
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
-from sfumato.measures.attacks.distances import known_attributes, sight
-from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.record_distances import known_attributes, sight
+from sfumato.registry.declarations import Attacker, AttributeName, RecordCount, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Integers
+from sfumato.runtime.errors import ParameterError
 
 
 @register

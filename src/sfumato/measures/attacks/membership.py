@@ -8,19 +8,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
-from sfumato.cells import exact_cells
-from sfumato.facts import Attacker, Words
-from sfumato.kernels.attacking import densities, nearest_rows
+from sfumato.data.table import Table
+from sfumato.kernels.nearest_records import densities, nearest_rows
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, attempted
-from sfumato.measures.attacks.distances import SeenRelease, known_attributes, people_column, sight
-from sfumato.measures.attacks.rates import advantage
-from sfumato.measures.attacks.setting import Listed, Setting
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.measures.attacks.attack_setting import Listed, Setting
+from sfumato.measures.attacks.record_distances import SeenRelease, known_attributes, people_column, sight
+from sfumato.measures.attacks.success_rates import advantage
+from sfumato.registry.declarations import Attacker, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.results.released_column import exact_cells
+from sfumato.runtime.arrays import Booleans, Floats
 
 _WIDTH = 0.1
 """A record at this distance counts 1 / e: another category counts almost nothing, a number near by a lot."""

@@ -10,11 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.kernels.attacking import count_within
-from sfumato.kernels.grouping import number_rows
-from sfumato.measures.attacks.distances import SeenRelease, people_column
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.kernels.nearest_records import count_within
+from sfumato.kernels.row_groups import number_rows
+from sfumato.measures.attacks.record_distances import SeenRelease, people_column
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 _CANDIDATES = 4096
 _MOST_BATCHES = 60

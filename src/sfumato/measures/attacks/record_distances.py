@@ -12,17 +12,17 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.errors import DataError, ParameterError, suggestion
-from sfumato.hierarchy import ROOT
-from sfumato.kernels.attacking import Distances
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.attacks.setting import Listed
-from sfumato.measures.reasons import NotApplicable
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Column, Table, Value, number, text
+from sfumato.data.hierarchy import ROOT
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, Value, number, text
+from sfumato.kernels.nearest_records import Distances
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
+from sfumato.measures.attacks.attack_setting import Listed
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
+from sfumato.runtime.errors import DataError, ParameterError, suggestion
 
 _AT_ONCE = 1 << 24
 """So many distances of people from labels are held at once."""

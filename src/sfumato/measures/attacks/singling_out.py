@@ -8,16 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.facts import Attacker, Words
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, Outcome
-from sfumato.measures.attacks.distances import SeenRelease, known_attributes, sight
+from sfumato.measures.attacks.attack_setting import Setting
 from sfumato.measures.attacks.predicates import at_random, learned, people_crowd, rare_values
-from sfumato.measures.attacks.rates import Rate, rate
-from sfumato.measures.attacks.setting import Setting
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
+from sfumato.measures.attacks.record_distances import SeenRelease, known_attributes, sight
+from sfumato.measures.attacks.success_rates import Rate, rate
+from sfumato.registry.declarations import Attacker, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.runtime.arrays import Integers
 
 _SEVERAL = 3
 """As many attributes as Anonymeter combines."""

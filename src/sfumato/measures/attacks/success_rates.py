@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sfumato.measures.percentiles import NORMAL_95
+from sfumato.measures.utility.percentiles import NORMAL_95
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,14 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.classes import SensitiveCounts
-from sfumato.facts import AtLeast, Detail, Words
-from sfumato.measures.base import Measurement, SensitiveMeasure
-from sfumato.measures.percentiles import percentile
-from sfumato.models.disclosure import lacks_values, largest_quotients
-from sfumato.models.distances import (
-    DISTANCES,
-    DistanceName,
-    relative_entropy,
-    require_order,
-    total_variation,
-)
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.measures.utility.percentiles import percentile
+from sfumato.models.belief_change import lacks_values, largest_quotients
+from sfumato.models.distances import DISTANCES, DistanceName, relative_entropy, require_order, total_variation
+from sfumato.registry.declarations import AtLeast, Detail, Words
+from sfumato.registry.methods import register
+from sfumato.results.measurement import Measurement, SensitiveMeasure
+from sfumato.results.release import Release
 
 
 @register

@@ -10,9 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.errors import DataError, ParameterError, suggestion
-from sfumato.facts import (
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
+from sfumato.measures.identity.population_table import Fitted, fitted
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.registry.declarations import (
     EVERY_KIND,
     Attacker,
     AttributeName,
@@ -26,15 +28,13 @@ from sfumato.facts import (
     Seed,
     Words,
 )
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.census import Fitted, fitted
-from sfumato.measures.groups import Group
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.people_groups import Group
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
+from sfumato.runtime.errors import DataError, ParameterError, suggestion
 
 _CHUNK = 1 << 24
 _LIST_HOLDER = Attacker(
@@ -211,7 +211,7 @@ class _Guessed:
 
 
 def _read(path: str) -> Table:
-    from sfumato.reading.arrow import read_arrow
+    from sfumato.reading.arrow_files import read_arrow
 
     return Table.from_arrow(read_arrow(Path(path)))
 

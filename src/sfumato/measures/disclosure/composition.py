@@ -8,15 +8,25 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.facts import AtLeast, Attacker, Axis, Better, Detail, Guards, Needs, RecordCount, Words
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.measures.base import IdentityMeasure, Measure, Measurement
-from sfumato.measures.reasons import NotApplicable
+from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.models.distances import jensen_shannon
-from sfumato.registry import register
-from sfumato.release import Earlier, Release
+from sfumato.registry.declarations import (
+    AtLeast,
+    Attacker,
+    Axis,
+    Better,
+    Detail,
+    Guards,
+    Needs,
+    RecordCount,
+    Words,
+)
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import IdentityMeasure, Measure, Measurement
+from sfumato.results.release import Earlier, Release
+from sfumato.runtime.arrays import Booleans, Integers
 
 COLLECTOR = Attacker(
     "The collector of releases",
@@ -281,7 +291,7 @@ def _then(release: Release, earlier: Earlier, guards: Guards, row_of: Integers) 
 
 def _estimated(release: Release, before: Release) -> Integers:
     """Return for each row the class of an earlier release that would take it."""
-    from sfumato.applying.taking import classes_taking
+    from sfumato.results.recode_records import classes_taking
 
     assert release.original is not None
     return classes_taking(before, release.original, release.schema)[release.rows]
@@ -289,7 +299,7 @@ def _estimated(release: Release, before: Release) -> Integers:
 
 def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:
     """Return whose each record is, now and then, numbered alike; ``None`` where nobody knows."""
-    from sfumato.applying.people import people_alike
+    from sfumato.results.linked_people import people_alike
 
     if earlier.people is not None:
         return earlier.people

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.facts import (
+from sfumato.registry.declarations import (
     EVERY_KIND,
     Attacker,
     Axis,
@@ -17,11 +17,11 @@ from sfumato.facts import (
     RecordKind,
     Words,
 )
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.groups import Group
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.people_groups import Group
+from sfumato.results.release import Release
 
 _ANYBODY = Attacker(
     "The one who knows everybody else",

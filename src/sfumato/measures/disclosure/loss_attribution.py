@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.classes import SensitiveCounts
-from sfumato.hierarchy import Hierarchy, Label
-from sfumato.kernels.grouping import first_row_of_group
-from sfumato.measures.estimation.populations import Populations
-from sfumato.measures.estimation.reconstruction import Unreadable, original_of
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.research import UtilityLoss
+from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.data.hierarchy import Hierarchy, Label
+from sfumato.data.schema import Schema
+from sfumato.kernels.row_groups import first_row_of_group
+from sfumato.measures.utility.estimation.reconstruction import Unreadable, original_of
+from sfumato.measures.utility.estimation.subpopulations import Populations
+from sfumato.measures.utility.query_utility import UtilityLoss
 from sfumato.models.distances import jensen_shannon
-from sfumato.release import Release
-from sfumato.schema import Schema
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.classes import SensitiveCounts
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.hierarchy import Label
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.composition import COLLECTOR, classes_of_people, people_of
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.data.hierarchy import Label
+from sfumato.measures.disclosure.composition import COLLECTOR, classes_of_people, people_of
+from sfumato.registry.declarations import Attacker, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Integers
 
 
 @register

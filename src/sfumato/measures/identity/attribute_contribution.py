@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.classes import SensitiveCounts, count_sensitive
-from sfumato.facts import AtLeast, AtMost, Axis, Better, Detail, Guards, Needs, Words
-from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, value_counts
-from sfumato.kernels.people import people_in_order
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.reasons import NotApplicable
+from sfumato.data.equivalence_classes import SensitiveCounts, count_sensitive
+from sfumato.kernels.people_counts import people_in_order
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, rows_by_group, value_counts
 from sfumato.models.distances import jensen_shannon
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry.declarations import AtLeast, AtMost, Axis, Better, Detail, Guards, Needs, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 # Up to so many quasi-identifiers every subset is looked at.
 _MOST_EXACT = 8

@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, RiskThreshold, Words
-from sfumato.measures.base import IdentityMeasure, Measurement
-from sfumato.measures.census import survey_classes
-from sfumato.measures.population import individual_risks
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.identity.population_risk import individual_risks
+from sfumato.measures.identity.population_table import survey_classes
+from sfumato.registry.declarations import Attacker, Detail, Needs, RiskThreshold, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import IdentityMeasure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 
 
 @register

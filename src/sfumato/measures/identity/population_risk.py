@@ -7,20 +7,25 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, PopulationSize, RiskThreshold, Words
-from sfumato.measures.base import IdentityMeasure, Measurement
-from sfumato.measures.census import survey_classes
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.reidentification import (
+from sfumato.measures.identity.population_table import survey_classes
+from sfumato.measures.identity.reidentification import (
     JournalistRisk,
     check_population_size,
     people_of_size,
     risk_detail,
 )
-from sfumato.measures.superpopulation import Estimator, NoEstimate, SampledClasses, population_uniques
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.identity.superpopulation import (
+    Estimator,
+    NoEstimate,
+    SampledClasses,
+    population_uniques,
+)
+from sfumato.registry.declarations import Attacker, Detail, Needs, PopulationSize, RiskThreshold, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import IdentityMeasure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 
 _FEW = 50
 """Classes of fewer records are added up one by one; the series is short for larger ones."""

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.errors import DataError, suggestion
-from sfumato.files import why_unreadable
-from sfumato.hierarchy import ROOT, Label
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.kernels.matching import count_in_boxes
-from sfumato.measures.reasons import NotApplicable
-from sfumato.ranges import OR_MISSING
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.spellings import interval_ends
-from sfumato.table import Column, Table, Value, number, text
+from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.ordered_ranges import OR_MISSING
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, Value, number, text
+from sfumato.kernels.box_counts import count_in_boxes
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.label_parsing import interval_ends
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
+from sfumato.runtime.errors import DataError, suggestion
+from sfumato.runtime.files import why_unreadable
 
 
 def population_classes(release: Release, path: str) -> Integers:
@@ -92,7 +92,7 @@ class Fitted:
 
 @lru_cache(maxsize=2)
 def _read_once(path: Path, names: tuple[str, ...], changed: int, size: int) -> Table:
-    from sfumato.reading.arrow import read_arrow
+    from sfumato.reading.arrow_files import read_arrow
 
     records = read_arrow(path)
     for name in names:

@@ -7,14 +7,23 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.errors import ParameterError
-from sfumato.facts import Attacker, Better, Detail, FileName, Needs, PopulationSize, RiskThreshold, Words
-from sfumato.measures.base import IdentityMeasure, Measurement
-from sfumato.measures.percentiles import percentile
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.utility.percentiles import percentile
+from sfumato.registry.declarations import (
+    Attacker,
+    Better,
+    Detail,
+    FileName,
+    Needs,
+    PopulationSize,
+    RiskThreshold,
+    Words,
+)
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import IdentityMeasure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.runtime.errors import ParameterError
 
 
 @register
@@ -84,7 +93,7 @@ class _PopulationRisk(IdentityMeasure):
 
     def alike(self, release: Release) -> Floats | None:
         """Return for each class how many people of the population look like its records, if that is known."""
-        from sfumato.measures.census import population_classes, survey_classes
+        from sfumato.measures.identity.population_table import population_classes, survey_classes
 
         if self.population is not None:
             return population_classes(release, self.population).astype(np.float64)

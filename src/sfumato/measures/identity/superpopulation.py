@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers, frozen
+from sfumato.runtime.arrays import Floats, Integers, frozen
 
 Number = TypeVar("Number", float, Floats)
 Estimator = Literal["dankar", "pitman", "zayatz", "slide-negative-binomial"]

@@ -10,15 +10,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.facts import Attacker, Detail, Needs, RecordCount, Words
-from sfumato.kernels.grouping import rows_by_group
-from sfumato.kernels.people import count_candidates
-from sfumato.measures.base import IdentityMeasure, Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.table import People
+from sfumato.data.table import People
+from sfumato.kernels.people_counts import count_candidates
+from sfumato.kernels.row_groups import rows_by_group
+from sfumato.registry.declarations import Attacker, Detail, Needs, RecordCount, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import IdentityMeasure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 
 # Up to so many choices of known records all are looked at; where there are more, so many are drawn.
 _MOST_CHOICES = 20_000

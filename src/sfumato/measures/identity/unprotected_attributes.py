@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sfumato import formatting
-from sfumato.kernels.grouping import number_rows, sum_by_group
-from sfumato.release import Release
+from sfumato.kernels.row_groups import number_rows, sum_by_group
+from sfumato.results import formatting
+from sfumato.results.release import Release
 
 NEAR_UNIQUE = 0.1
 """The share of records that insensitive attributes may leave alone before somebody should be warned."""
@@ -68,7 +68,7 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     Examples
     --------
     >>> from sfumato import Schema, Table
-    >>> from sfumato.release import released
+    >>> from sfumato.results.release import released
     >>> table = Table.from_arrow({"age": [1, 1, 2, 2], "visit": [7, 8, 9, 9], "ill": ["a", "a", "a", "b"]})
     >>> schema = Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
     >>> [found.n_alone for found in alone_by_insensitive(released(*schema.bind(table), {}))]

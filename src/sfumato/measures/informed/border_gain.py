@@ -7,14 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import Cells, ValueSets
-from sfumato.facts import Detail, Words
-from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
+from sfumato.registry.declarations import Detail, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 # An interval of two values tells no more by its ends than that it has two.
 _FEWEST = 3

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.cells import Cells
+from sfumato.data.table import Column
 from sfumato.models.anonymity import KAnonymity
-from sfumato.release import Release
-from sfumato.sanitizers.clusters import PointSpace
-from sfumato.table import Column
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Integers
+from sfumato.sanitizers.generalize.from_clusters import PointSpace
 
 # Of more values than this not every range is tried.
 _MOST_VALUES = 512

@@ -7,15 +7,15 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.classes import SensitiveCounts
-from sfumato.facts import AtLeast, AtMost, Attacker, Detail, Needs, Words
-from sfumato.kernels.grouping import value_counts
-from sfumato.measures.aware.reader import RECIPE_READER
-from sfumato.measures.base import SensitiveMeasure
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.kernels.row_groups import value_counts
+from sfumato.measures.informed.informed_reader import RECIPE_READER
+from sfumato.registry.declarations import AtLeast, AtMost, Attacker, Detail, Needs, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import SensitiveMeasure
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 # Rows and columns of a group's table are made to add up in turn so many times; few are needed.
 _BALANCINGS = 20

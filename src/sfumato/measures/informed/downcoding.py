@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.facts import Detail, Words
-from sfumato.measures.aware.covers import CoveredRanges, covered_ranges, ends, is_covering
-from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
+from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
+from sfumato.registry.declarations import Detail, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 
 @register

@@ -8,18 +8,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.facts import Detail, FileName, Words
-from sfumato.kernels.fitting import fit_codes
-from sfumato.kernels.grouping import sum_by_group
-from sfumato.measures.attacks.distances import people_column, places_among
-from sfumato.measures.attacks.setting import read_people
-from sfumato.measures.aware.covers import CoveredRanges, covered_ranges, ends, is_covering
-from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.kernels.distribution_fit import fit_codes
+from sfumato.kernels.row_groups import sum_by_group
+from sfumato.measures.attacks.attack_setting import read_people
+from sfumato.measures.attacks.record_distances import people_column, places_among
+from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
+from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
+from sfumato.registry.declarations import Detail, FileName, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 
 # The covers of larger classes tell next to nothing about their records.
 _MOST_RECORDS = 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sfumato.facts import Attacker, Axis, Better, Guards, Needs
-from sfumato.measures.base import Measure
+from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs
+from sfumato.results.measurement import Measure
 
 RECIPE_READER = Attacker(
     "The reader of the recipe",

@@ -10,19 +10,19 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.cells import level_cells
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import AtLeast, AtMost, Detail, Words
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
-from sfumato.measures.aware.reader import RecipeReaderMeasure
-from sfumato.measures.base import Measurement
-from sfumato.measures.reasons import NotApplicable
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group, value_counts
+from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
-from sfumato.release import Release, holds
-from sfumato.sanitizers.mondrian import refused_cuts
-from sfumato.table import Table
+from sfumato.registry.declarations import AtLeast, AtMost, Detail, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release, holds
+from sfumato.results.released_column import level_cells
+from sfumato.runtime.arrays import Codes, Integers
+from sfumato.sanitizers.generalize.mondrian import refused_cuts
 
 Counts = tuple[int, ...]
 """How many records of a class, or of a part of it, have each of its combinations of sensitive values."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes
+from sfumato.runtime.arrays import Booleans, Codes
 
 State = tuple[int, ...]
 """One level for each attribute."""

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Floats, Integers
-from sfumato.caching import kept
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Words
-from sfumato.measures.base import Measurement
-from sfumato.measures.mining import (
+from sfumato.data.table import Table
+from sfumato.measures.scenarios.control import Control, control_group
+from sfumato.measures.scenarios.good_utility import ScenarioMeasure, unfinished
+from sfumato.measures.scenarios.nearness import Told, nearer, released_as, true_column
+from sfumato.measures.scenarios.predictions import (
     DATA_MINER,
     Attempt,
     Mine,
@@ -28,16 +27,17 @@ from sfumato.measures.mining import (
     sums_key,
     worth_to_adversary,
 )
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.control import Control, control_group
-from sfumato.measures.scenario.good_utility import ScenarioMeasure, unfinished
-from sfumato.measures.scenario.nearness import Told, nearer, released_as, true_column
-from sfumato.measures.scenario.scenario import Scenario, weights_of
-from sfumato.progress import speaking_of
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.measures.scenarios.scenario import Scenario, weights_of
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.registry import methods
+from sfumato.registry.declarations import Attacker, Axis, Better, Detail, Guards, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.caching import kept
+from sfumato.runtime.progress import speaking_of
 
 
 @register
@@ -390,4 +390,4 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
 
 def _knows_meanings(miner: str) -> bool:
     """Return whether a miner sees what a released value stands for: the second release has other labels."""
-    return getattr(registry.build_miner(miner), "encoding", "columns") != "codes"
+    return getattr(methods.build_miner(miner), "encoding", "columns") != "codes"

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells, ValueSets, merged_cells
-from sfumato.errors import Infeasible, SfumatoError
-from sfumato.hierarchy import Label
-from sfumato.kernels.covering import first_box_around
-from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.measures.mining import ended
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.nearness import true_column
-from sfumato.measures.scenario.scenario import Scenario
+from sfumato.data.hierarchy import Label
+from sfumato.data.table import Table
+from sfumato.kernels.first_box import first_box_around
+from sfumato.kernels.row_groups import first_row_of_group, sum_by_group
+from sfumato.measures.scenarios.nearness import true_column
+from sfumato.measures.scenarios.predictions import ended
+from sfumato.measures.scenarios.scenario import Scenario
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
-from sfumato.release import Release, without_rows
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release, without_rows
+from sfumato.results.released_column import Cells, ValueSets, merged_cells
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import Infeasible, SfumatoError
 from sfumato.sanitizers.base import made
-from sfumato.table import Table
 
 MOST_STRANGERS = 10_000
 """So many people tell a share to within one per cent."""

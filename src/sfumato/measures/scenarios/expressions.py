@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats
-from sfumato.errors import ParameterError, suggestion
-from sfumato.measures.scenario.formulas import COMPARISONS, FormulaStep, steps_of
-from sfumato.table import Column
+from sfumato.data.table import Column
+from sfumato.measures.scenarios.formulas import COMPARISONS, FormulaStep, steps_of
+from sfumato.runtime.arrays import Booleans, Codes, Floats
+from sfumato.runtime.errors import ParameterError, suggestion
 
 Type = Literal["number", "text", "truth", "any"]
 """What a part of a formula is; ``any`` when that is not known before the data is."""

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 LONGEST = 2_000
 DEEPEST = 40

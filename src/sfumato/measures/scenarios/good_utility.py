@@ -11,20 +11,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.caching import kept
-from sfumato.errors import ParameterError
-from sfumato.facts import Axis, Better, Detail, Needs, RecordKind, Words
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.mining import of_user, predictions, sums_key, worth_to_user
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.expressions import Type, type_of
-from sfumato.measures.scenario.nearness import true_column
-from sfumato.measures.scenario.scenario import Scenario, weights_of
-from sfumato.registry import register
-from sfumato.release import Release, released
-from sfumato.table import Table
+from sfumato.data.table import Table
+from sfumato.measures.scenarios.expressions import Type, type_of
+from sfumato.measures.scenarios.nearness import true_column
+from sfumato.measures.scenarios.predictions import of_user, predictions, sums_key, worth_to_user
+from sfumato.measures.scenarios.scenario import Scenario, weights_of
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordKind, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release, released
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.caching import kept
+from sfumato.runtime.errors import ParameterError
 
 _ROWS_OF_A_SUM = 20
 _FEWEST_SUMS, _MOST_SUMS = 100, 1000

@@ -8,20 +8,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.classes import count_classes
-from sfumato.facts import Attacker, Axis, Better, Detail, Guards, Words
-from sfumato.kernels.grouping import number_rows
-from sfumato.measures.adversary import AccuracyGain, KnowledgeGain
-from sfumato.measures.base import Measurement, SensitiveMeasure
-from sfumato.measures.mining import DATA_MINER, Attempt, attack, common_entries
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.good_utility import ScenarioMeasure
-from sfumato.measures.scenario.nearness import nearer, released_as
-from sfumato.measures.scenario.scenario import Scenario, weights_of
-from sfumato.registry import register
-from sfumato.release import Release
-from sfumato.table import Table, text
+from sfumato.data.equivalence_classes import count_classes
+from sfumato.data.table import Table, text
+from sfumato.kernels.row_groups import number_rows
+from sfumato.measures.disclosure.adversary import AccuracyGain, KnowledgeGain
+from sfumato.measures.scenarios.good_utility import ScenarioMeasure
+from sfumato.measures.scenarios.nearness import nearer, released_as
+from sfumato.measures.scenarios.predictions import DATA_MINER, Attempt, attack, common_entries
+from sfumato.measures.scenarios.scenario import Scenario, weights_of
+from sfumato.registry.declarations import Attacker, Axis, Better, Detail, Guards, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement, SensitiveMeasure
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 
 class _NearerGain(ScenarioMeasure):

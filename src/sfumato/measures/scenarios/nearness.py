@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import number_rows, value_counts
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.expressions import domain_values
-from sfumato.release import Release
-from sfumato.table import Column, Kind, Value
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.table import Column, Kind, Value
+from sfumato.kernels.row_groups import number_rows, value_counts
+from sfumato.measures.scenarios.expressions import domain_values
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)

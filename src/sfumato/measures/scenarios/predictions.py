@@ -9,14 +9,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sfumato import __version__, registry
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import exact_cells
-from sfumato.facts import Attacker
-from sfumato.hierarchy import Hierarchy
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.scenario.expressions import Expression, domain_values
-from sfumato.measures.scenario.nearness import (
+from sfumato import __version__
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.table import Column
+from sfumato.measures.scenarios.expressions import Expression, domain_values
+from sfumato.measures.scenarios.nearness import (
     Told,
     closeness,
     is_noisy,
@@ -26,11 +23,15 @@ from sfumato.measures.scenario.nearness import (
     told_values,
     true_column,
 )
-from sfumato.measures.scenario.scenario import Adversary, Scenario, User
+from sfumato.measures.scenarios.scenario import Adversary, Scenario, User
 from sfumato.miners.base import CellsAs, Predictions
 from sfumato.miners.cross_validation import fingerprint, predict, predict_from_all
-from sfumato.release import Release
-from sfumato.table import Column
+from sfumato.registry import methods
+from sfumato.registry.declarations import Attacker
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
+from sfumato.results.released_column import exact_cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 FUSED = "all together"
 DATA_MINER = Attacker(
@@ -179,7 +180,7 @@ def suited(release: Release, name: str, miners: Sequence[str]) -> list[str]:
 
 def suits(release: Release, name: str, miner: str) -> bool:
     """Return whether a miner predicts what is released of an attribute."""
-    return bool(registry.build_miner(miner).predicts == _kind(release, name))
+    return bool(methods.build_miner(miner).predicts == _kind(release, name))
 
 
 def _kind(release: Release, name: str) -> str:
@@ -221,7 +222,7 @@ def sums_key(
         return None
     return [
         *(kind, __version__, version("scikit-learn"), fingerprint(release, tuple(release.cells))),
-        *(list(names), [registry.describe(registry.build_miner(each)) for each in miners]),
+        *(list(names), [methods.describe(methods.build_miner(each)) for each in miners]),
         *(dealt.folds, dealt.seed, dealt.cells, *more),
     ]
 

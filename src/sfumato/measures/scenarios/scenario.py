@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Above, AtLeast, AtMost, Between, Seed, shown
-from sfumato.measures.scenario.expressions import Expression, Type
+from sfumato.data.table import Table
+from sfumato.measures.scenarios.expressions import Expression, Type
 from sfumato.miners.base import CellsAs
-from sfumato.registry import check_bounds
-from sfumato.table import Table
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Between, Seed, shown
+from sfumato.registry.methods import check_bounds
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError, suggestion
 
 Weights = str | float | Callable[[Table], Any]
 """How much each record matters: a formula over the attributes, one number, or a function of the table."""

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.cells import Cells
-from sfumato.facts import Axis, Better, Detail, Needs, RecordCount, RecordKind, Words
-from sfumato.hierarchy import ROOT
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.data.hierarchy import ROOT
+from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordCount, RecordKind, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
 
 
 class _Loss(Measure):

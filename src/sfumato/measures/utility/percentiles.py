@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.runtime.arrays import Floats, Integers
 
 NORMAL_95 = NormalDist().inv_cdf(0.975)
 """An interval of 95 percent reaches so many standard errors to either side of a mean."""

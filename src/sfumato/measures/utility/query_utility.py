@@ -11,9 +11,28 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Floats
-from sfumato.caching import remembered
-from sfumato.facts import (
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import sum_by_group, value_counts
+from sfumato.kernels.weight_estimates import divergences
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.utility.estimation.random_queries import (
+    Queries,
+    SelectivityRule,
+    TooFewQueries,
+    satisfied_queries,
+)
+from sfumato.measures.utility.estimation.reconstruction import (
+    Reconstruction,
+    Unreadable,
+    blind_estimate,
+    original_of,
+    reconstructed,
+    true_estimate,
+    uniform_estimate_of_all,
+)
+from sfumato.measures.utility.estimation.subpopulations import Populations, alike_in, large_populations
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.registry.declarations import (
     EVERY_KIND,
     AtLeast,
     AtMost,
@@ -25,26 +44,12 @@ from sfumato.facts import (
     Seed,
     Words,
 )
-from sfumato.kernels.estimating import divergences
-from sfumato.kernels.grouping import sum_by_group, value_counts
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.populations import Populations, alike_in, large_populations
-from sfumato.measures.estimation.queries import Queries, SelectivityRule, TooFewQueries, satisfied_queries
-from sfumato.measures.estimation.reconstruction import (
-    Reconstruction,
-    Unreadable,
-    blind_estimate,
-    original_of,
-    reconstructed,
-    true_estimate,
-    uniform_estimate_of_all,
-)
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release, released
-from sfumato.table import Table
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release, released
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.caching import remembered
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have divergence 0.
 _ROUNDING = 1e-13

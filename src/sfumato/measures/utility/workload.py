@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
-from sfumato import registry
-from sfumato.caching import kept
-from sfumato.errors import DataError, ParameterError
-from sfumato.facts import (
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.measures.disclosure.adversary import AccuracyGain
+from sfumato.measures.scenarios.predictions import sums_key
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.miners.base import CellsAs
+from sfumato.miners.cross_validation import accuracy, predict
+from sfumato.miners.labels import true_codes
+from sfumato.registry import methods
+from sfumato.registry.declarations import (
     Above,
     AtLeast,
     AtMost,
@@ -23,18 +29,12 @@ from sfumato.facts import (
     Seed,
     Words,
 )
-from sfumato.measures.adversary import AccuracyGain
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.mining import sums_key
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.miners.base import CellsAs
-from sfumato.miners.cross_validation import accuracy, predict
-from sfumato.miners.labels import true_codes
-from sfumato.registry import register
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release, released
+from sfumato.runtime.caching import kept
+from sfumato.runtime.errors import DataError, ParameterError
 
 
 @register
@@ -129,7 +129,7 @@ class WorkloadUtility(Measure):
 
     def _check_miners(self) -> None:
         for name in self.miners:
-            if registry.build_miner(name).predicts != "category":
+            if methods.build_miner(name).predicts != "category":
                 raise ParameterError(f"{name} predicts numbers; choose miners that predict a category")
 
     def _of_target(self, release: Release, table: Table, target: str) -> Measurement:

@@ -6,10 +6,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from sfumato.errors import ParameterError
-from sfumato.hierarchy import Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.schema import Attribute, Role, Schema
-from sfumato.table import Table
+from sfumato.data.hierarchy import Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.table import Table
+from sfumato.runtime.errors import ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa

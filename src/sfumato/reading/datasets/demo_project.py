@@ -6,9 +6,9 @@ import os
 import shutil
 from pathlib import Path
 
-from sfumato.datasets import FOLDER, QUASI_IDENTIFIERS, adult_records
-from sfumato.errors import UserError
-from sfumato.files import file_beside
+from sfumato.reading.datasets import FOLDER, QUASI_IDENTIFIERS, adult_records
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import file_beside
 
 
 def write_demo(folder: Path) -> Path:

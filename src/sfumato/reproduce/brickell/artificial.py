@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from itertools import product
 
-from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import measure
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
-from sfumato.release import Release
 from sfumato.reproduce.beside import cell, exhibit
 from sfumato.reproduce.exhibits import Claim, Exhibit
 from sfumato.reproduce.said import said
+from sfumato.results.measurement import measure
+from sfumato.results.release import Release
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.full_domain import FullDomain
+from sfumato.sanitizers.generalize.full_domain import FullDomain
 from sfumato.sanitizers.trivial import SuppressQuasiIdentifiers, SuppressSensitive
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
 
 _KEY = "artificial"
 _COPIES = 50

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sfumato.measures.base import Measurement
 from sfumato.reproduce.brickell.releases import (
     INTACT,
     Row,
@@ -20,6 +19,7 @@ from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored
 from sfumato.reproduce.published import published
 from sfumato.reproduce.said import Said, said
+from sfumato.results.measurement import Measurement
 
 _TRIVIAL = "trivial release"
 _NOT_BETTER = (

@@ -10,14 +10,7 @@ from sfumato.reproduce.beside import bars_beside, cell, exhibit
 from sfumato.reproduce.brickell.artificial import artificial
 from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
 from sfumato.reproduce.brickell.readings import AMBIGUITIES, MARITAL, kept_for
-from sfumato.reproduce.brickell.releases import (
-    INTACT,
-    listed,
-    rows,
-    said_of_substitutes,
-    without,
-    workload,
-)
+from sfumato.reproduce.brickell.releases import INTACT, listed, rows, said_of_substitutes, without, workload
 from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
 from sfumato.reproduce.experiments import Experiment, Explored, Found
 from sfumato.reproduce.paper import Paper

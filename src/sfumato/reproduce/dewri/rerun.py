@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import measure
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
 from sfumato.reproduce.dewri.populations import initial_populations
@@ -35,10 +36,9 @@ from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.reproduce.ranks import rank_correlation
 from sfumato.reproduce.said import said
+from sfumato.results.measurement import measure
 from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.schema import Attribute, Role, Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.full_domain import FullDomain
 
 # The seven people of table 1, and the levels of age and marital status by which table 2 recodes them.
 _AGES = (15, 17, 20, 26, 28, 30, 30)

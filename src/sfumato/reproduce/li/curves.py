@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.frontier import Candidate
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
 from sfumato.reproduce.beside import NOT_COMPUTED, cell
 from sfumato.reproduce.exhibits import Cell, Series
+from sfumato.results.frontier import Candidate
 
 PRIVACY, UTILITY = "privacy-loss", "utility-loss"
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.measures.base import named
 from sfumato.reproduce.beside import NOT_COMPUTED, exhibit, not_empty
 from sfumato.reproduce.exhibits import Chart, Claim, Exhibit
 from sfumato.reproduce.li.curves import (
@@ -26,6 +25,7 @@ from sfumato.reproduce.li.curves import (
 from sfumato.reproduce.published import published
 from sfumato.reproduce.ranks import rank_correlation
 from sfumato.reproduce.said import Said, said
+from sfumato.results.measurement import named
 
 _SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)
 _DIMENSIONS = (2, 3, 4, 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato import registry
+from sfumato.registry import methods
 from sfumato.reproduce.conditions import Change
 from sfumato.reproduce.readings import Ambiguity, Interpretation
 
@@ -82,7 +82,7 @@ def _select_each(document: Any) -> None:
 
 def _measures(written: Any) -> Iterator[tuple[int, str, Any]]:
     for place, each in enumerate(list(written)):
-        yield place, *registry.name_and_parameters(each)
+        yield place, *methods.name_and_parameters(each)
 
 
 OF_LOSSES: Mapping[str, Change] = {

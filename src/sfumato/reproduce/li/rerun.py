@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.frontier import Candidate, Frontier
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.models.closeness import TCloseness
 from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, not_empty
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
@@ -39,10 +40,9 @@ from sfumato.reproduce.li.readings import AMBIGUITIES, OF_LOSSES, OF_QUERIES, ST
 from sfumato.reproduce.paper import Paper
 from sfumato.reproduce.published import published
 from sfumato.reproduce.said import said
+from sfumato.results.frontier import Candidate, Frontier
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.trivial import AsIs
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table
 
 BETTER_READING = "utility-loss reconstruction=maximum-entropy"
 _QUICK = (0, 2, 5, 7)

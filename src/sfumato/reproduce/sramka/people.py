@@ -8,8 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.measures.base import Measurement
 from sfumato.reproduce.beside import printed_series
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato.reproduce.experiments import Explored, Found
@@ -26,6 +24,8 @@ from sfumato.reproduce.sramka.releases import (
     rises,
     taken,
 )
+from sfumato.results.measurement import Measurement
+from sfumato.runtime.arrays import Integers
 
 _SCENARIOS = ("A", "B", "C")
 _SAME_OF_EVERYBODY = {"ZeroR": "mean-number"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
 from sfumato.reproduce.experiments import Explored
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
 
 Releases = dict[str, Candidate]
 """The releases of one method by their label, the weakest protection first."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sfumato.measures.base import Measurement
 from sfumato.miners import accuracy, original_view, predict
 from sfumato.reproduce.beside import bars_beside
 from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
@@ -27,6 +26,7 @@ from sfumato.reproduce.sramka.releases import (
     rises,
     taken,
 )
+from sfumato.results.measurement import Measurement
 
 _GAINS = {"A_acc": "nearer-accuracy-gain", "A_know": "nearer-knowledge-gain"}
 _QUICK_MINERS = ("naive-bayes", "decision-tree", "majority", "mean-number", "linear-regression")

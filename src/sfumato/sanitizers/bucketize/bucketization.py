@@ -7,21 +7,21 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.cells import Cells, exact_cells
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import AtLeast, AtMost, AttributeName
-from sfumato.kernels.anatomizing import diverse_groups, separate_people
-from sfumato.kernels.grouping import first_row_of_group, number_rows, rows_by_group, sum_by_group
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.anatomy import diverse_groups, separate_people
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, rows_by_group, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.registry import check_bounds, name_of, register
-from sfumato.release import Form, Release, released
+from sfumato.registry.declarations import AtLeast, AtMost, AttributeName
+from sfumato.registry.methods import check_bounds, name_of, register
+from sfumato.results.release import Form, Release, released
+from sfumato.results.released_column import Cells, exact_cells
+from sfumato.runtime.arrays import Codes, Integers
+from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers.base import MOST_RECORDS
-from sfumato.sanitizers.mondrian import Variant, partition
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.mondrian import Variant, partition
 
 
 @register

@@ -7,25 +7,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.cells import Cells, ValueSets, exact_cells
-from sfumato.errors import Infeasible
-from sfumato.facts import Share
-from sfumato.hierarchy import ROOT, Hierarchy
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.data.hierarchy import ROOT, Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, text
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, failing_rows, released
-from sfumato.sanitizers.base import (
-    check_feasible,
-    put_together,
-    watched_attributes,
-    whole_table,
-)
-from sfumato.sanitizers.hidden_cells import OPEN, Points, patterns_of, search_patterns
-from sfumato.schema import Schema
-from sfumato.table import Column, Table, text
+from sfumato.registry.declarations import Share
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, failing_rows, released
+from sfumato.results.released_column import Cells, ValueSets, exact_cells
+from sfumato.runtime.arrays import Booleans, Integers
+from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
+from sfumato.sanitizers.generalize.hidden_cells import OPEN, Points, patterns_of, search_patterns
 
 
 @register

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.classes import EquivalenceClasses, count_classes
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.clustering import range_costs
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column
+from sfumato.kernels.greedy_clusters import range_costs
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.sanitizers.clusters import Clusters, PointSpace, tightened
-from sfumato.schema import Schema
-from sfumato.table import Column
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
+from sfumato.sanitizers.generalize.from_clusters import Clusters, PointSpace, tightened
 
 # A class may keep of each sensitive value so many times what would be its due: all, or fewer and fewer.
 _SHARES = np.array([np.inf, 3, 2.5, 2, 1.7, 1.5, 1.3, 1.15, 1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12])

@@ -8,17 +8,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import block_cells, exact_node
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, Recodes, Share
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, released
+from sfumato.registry.declarations import AttributeName, Recodes, Share
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import block_cells, exact_node
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, without_failing
-from sfumato.schema import Schema
-from sfumato.table import Table
 
 
 @register

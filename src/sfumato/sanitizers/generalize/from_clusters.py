@@ -9,18 +9,18 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells, ValueSets, interval_leaves, merged_cells
-from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
-from sfumato.hierarchy import Hierarchy, Label
-from sfumato.kernels.clustering import Covers, Partners, find_partners, pair_up, planted, united_counts
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts, count_classes
+from sfumato.data.hierarchy import Hierarchy, Label
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.greedy_clusters import Covers, Partners, find_partners, pair_up, planted, united_counts
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.release import Release, released
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import Cells, ValueSets, interval_leaves, merged_cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import put_together, watched_attributes, whole_table
-from sfumato.sanitizers.borders import Borders, bordered_cells, bordered_leaves
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.sanitizers.generalize.interval_bounds import Borders, bordered_cells, bordered_leaves
 
 # A compiled loop cannot be interrupted: after so many searches it comes back to Python.
 AT_ONCE = 1_000

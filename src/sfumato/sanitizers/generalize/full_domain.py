@@ -8,16 +8,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.cells import level_cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AtMost, Recodes, Share
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, released
+from sfumato.registry.declarations import AtMost, Recodes, Share
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import level_cells
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, without_failing
-from sfumato.schema import Schema
-from sfumato.table import Table
 
 
 @register

@@ -9,11 +9,11 @@ from itertools import product
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.classes import SensitiveCounts, count_classes
-from sfumato.kernels.grouping import number_rows
+from sfumato.data.equivalence_classes import SensitiveCounts, count_classes
+from sfumato.data.table import People
+from sfumato.kernels.row_groups import number_rows
 from sfumato.models.base import PrivacyModel
-from sfumato.table import People
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 # All combinations of attributes are tried when they are not more than this, else about so many.
 _MOST_PATTERNS = 256

@@ -15,11 +15,11 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells, RangeSets, merged_cells, number_cover, range_cells
-from sfumato.hierarchy import Hierarchy, Label, interval_label
-from sfumato.ranges import OR_MISSING
-from sfumato.table import Column, text
+from sfumato.data.hierarchy import Hierarchy, Label, interval_label
+from sfumato.data.ordered_ranges import OR_MISSING
+from sfumato.data.table import Column, text
+from sfumato.results.released_column import Cells, RangeSets, merged_cells, number_cover, range_cells
+from sfumato.runtime.arrays import Integers
 
 Borders = Literal["tight", "grid"]
 """Whether what is released ends with the extreme records of a class, or at round places around them."""

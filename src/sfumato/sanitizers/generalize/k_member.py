@@ -7,18 +7,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.kernels.clustering import Grown, Stock, Tree, grow, join, planted
-from sfumato.kernels.grouping import rows_by_group
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.greedy_clusters import Grown, Stock, Tree, grow, join, planted
+from sfumato.kernels.row_groups import rows_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.registry.methods import register
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import check_feasible
-from sfumato.sanitizers.borders import Borders
-from sfumato.sanitizers.clusters import AT_ONCE, Clusters, PointSpace, merged_where_failing, released_clusters
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.from_clusters import (
+    AT_ONCE,
+    Clusters,
+    PointSpace,
+    merged_where_failing,
+    released_clusters,
+)
+from sfumato.sanitizers.generalize.interval_bounds import Borders
 
 
 @register

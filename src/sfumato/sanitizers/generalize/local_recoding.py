@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.facts import AtLeast, AtMost
-from sfumato.kernels.clustering import Covers, range_costs
-from sfumato.kernels.improving import (
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.greedy_clusters import Covers, range_costs
+from sfumato.kernels.partition_improvement import (
     Journal,
     Partition,
     gather,
@@ -21,12 +21,13 @@ from sfumato.kernels.improving import (
 )
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
+from sfumato.registry.declarations import AtLeast, AtMost
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import check_feasible
-from sfumato.sanitizers.borders import Borders
-from sfumato.sanitizers.clustering import grown_clusters
-from sfumato.sanitizers.clusters import (
+from sfumato.sanitizers.generalize.class_extraction import peeled
+from sfumato.sanitizers.generalize.from_clusters import (
     Clusters,
     PointSpace,
     classes_of,
@@ -34,10 +35,9 @@ from sfumato.sanitizers.clusters import (
     released_clusters,
     tightened,
 )
-from sfumato.sanitizers.mondrian import partition
-from sfumato.sanitizers.peeling import peeled
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.generalize.interval_bounds import Borders
+from sfumato.sanitizers.generalize.k_member import grown_clusters
+from sfumato.sanitizers.generalize.mondrian import partition
 
 # The rows that a row knows: found in so many random orders, within a window, and through so many friends.
 _NEIGHBOURS, _ORDERS, _WINDOW, _FRIENDS = 64, 20, 12, 16

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers
-from sfumato.cells import Cells, ValueSets, exact_node, merged_cells, named, number_cover
-from sfumato.errors import Infeasible
-from sfumato.hierarchy import Hierarchy, Label
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.hierarchy import Hierarchy, Label
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells, ValueSets, exact_node, merged_cells, named, number_cover
+from sfumato.runtime.arrays import Codes, Integers
+from sfumato.runtime.errors import Infeasible
 
 
 def onto_floor(table: Table, schema: Schema) -> Table:

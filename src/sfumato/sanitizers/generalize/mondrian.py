@@ -8,20 +8,25 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, sealed
-from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_classes
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName
-from sfumato.kernels.splitting import balanced_cuts, divide, informative_cuts, sides, widest_columns
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts, count_classes
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, People, Table
+from sfumato.kernels.median_splits import balanced_cuts, divide, informative_cuts, sides, widest_columns
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import register
-from sfumato.release import Release, released
+from sfumato.registry.declarations import AttributeName
+from sfumato.registry.methods import register
+from sfumato.results.release import Release, released
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
-from sfumato.sanitizers.borders import Borders, bordered_cells
-from sfumato.sanitizers.clusters import PointSpace, merged_where_failing, released_clusters, tightened
-from sfumato.schema import Schema
-from sfumato.table import Column, People, Table
+from sfumato.sanitizers.generalize.from_clusters import (
+    PointSpace,
+    merged_where_failing,
+    released_clusters,
+    tightened,
+)
+from sfumato.sanitizers.generalize.interval_bounds import Borders, bordered_cells
 
 Variant = Literal["strict", "relaxed"]
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells, exact_cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import Cells, exact_cells
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 
 
 def records_of(table: Table) -> Integers:

@@ -10,16 +10,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells
-from sfumato.errors import Infeasible, ParameterError, suggestion
-from sfumato.facts import AtLeast, AtMost, AttributeName, RecordKind
-from sfumato.hierarchy import Dates
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
-from sfumato.sanitizers.changed_records import changed_release, records_of
-from sfumato.schema import Schema
-from sfumato.table import Column, Table, text
+from sfumato.data.hierarchy import Dates
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, text
+from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import Infeasible, ParameterError, suggestion
+from sfumato.sanitizers.perturb.changed_records import changed_release, records_of
 
 
 @register

@@ -8,18 +8,18 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.cells import Cells
-from sfumato.errors import Infeasible
-from sfumato.facts import AtLeast, AtMost, RecordKind
-from sfumato.kernels.microaggregating import mdav
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.mdav import mdav
+from sfumato.registry.declarations import AtLeast, AtMost, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS
-from sfumato.sanitizers.changed_records import changed_release, records_of, with_codes
-from sfumato.sanitizers.noise import number_cells
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.sanitizers.perturb.changed_records import changed_release, records_of, with_codes
+from sfumato.sanitizers.perturb.noise import number_cells
 
 
 @register

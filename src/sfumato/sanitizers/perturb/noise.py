@@ -9,15 +9,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.cells import Cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Above, AtMost, AttributeName, RecordKind
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, released
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, text
+from sfumato.registry.declarations import Above, AtMost, AttributeName, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import PrivacyBudget
-from sfumato.schema import Schema
-from sfumato.table import Column, Table, text
 
 AddNoise = Callable[[Floats, float], Floats]
 """A source of noise: returns numbers with noise of a scale."""

@@ -8,15 +8,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AttributeName, RecordKind, Share
-from sfumato.kernels.grouping import number_rows
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
-from sfumato.sanitizers.changed_records import changed_release, chosen_attributes, records_of, with_codes
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import number_rows
+from sfumato.registry.declarations import AttributeName, RecordKind, Share
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.sanitizers.perturb.changed_records import (
+    changed_release,
+    chosen_attributes,
+    records_of,
+    with_codes,
+)
 
 
 @register

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.facts import PositiveShare
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, released
-from sfumato.sanitizers.changed_records import records_of
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import PositiveShare
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, released
+from sfumato.sanitizers.perturb.changed_records import records_of
 
 
 @register

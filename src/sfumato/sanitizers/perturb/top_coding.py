@@ -8,14 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.cells import Cells, ValueSets, merged_cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Recodes
-from sfumato.hierarchy import Hierarchy
-from sfumato.registry import register
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Column, Table, text
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table, text
+from sfumato.registry.declarations import Recodes
+from sfumato.registry.methods import register
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import Cells, ValueSets, merged_cells
+from sfumato.runtime.errors import ParameterError, suggestion
 
 _SHARE = 0.005
 """The largest share of the records that lies at a bound or above it, where none is given."""

@@ -9,20 +9,15 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.facts import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
-from sfumato.sanitizers.markov_field import fitted_field
-from sfumato.sanitizers.private_synthesis import (
-    Fitting,
-    counted_singly,
-    guaranteed,
-    synthesized,
-)
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.synthesize.markov_field import fitted_field
+from sfumato.sanitizers.synthesize.private_synthesis import Fitting, counted_singly, guaranteed, synthesized
 
 
 @register

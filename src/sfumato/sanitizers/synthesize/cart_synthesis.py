@@ -7,16 +7,16 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.cells import Cells, exact_cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import AtLeast, AtMost, AttributeName, RecordKind
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release, made_up
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release, made_up
+from sfumato.results.released_column import Cells, exact_cells
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import MOST_RECORDS, MadeRecords
-from sfumato.sanitizers.noise import number_cells
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.sanitizers.perturb.noise import number_cells
 
 _MOST_CLASSES = 64
 """Attributes with more values than this are divided in the order of their values, as numbers are."""

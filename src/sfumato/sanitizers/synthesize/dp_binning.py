@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers, secret_order
-from sfumato.cells import Cells, exact_cells, suppressed_cells
-from sfumato.hierarchy import Intervals
-from sfumato.sanitizers.noise import number_cells
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.hierarchy import Intervals
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.results.released_column import Cells, exact_cells, suppressed_cells
+from sfumato.runtime.arrays import Floats, Integers, secret_order
+from sfumato.sanitizers.perturb.noise import number_cells
 
 _STEPS = 1_000
 """About so many different fractions are drawn within an interval."""

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.errors import UserError
-from sfumato.sanitizers.private_synthesis import CountedSingly, Model
-from sfumato.sanitizers.tree_model import Counted, dealt, fitted
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import UserError
+from sfumato.sanitizers.synthesize.private_synthesis import CountedSingly, Model
+from sfumato.sanitizers.synthesize.tree_model import Counted, dealt, fitted
 
 
 @dataclass(frozen=True)

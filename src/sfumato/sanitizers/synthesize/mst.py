@@ -9,21 +9,16 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.facts import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
-from sfumato.registry import check_bounds, register
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
+from sfumato.registry.methods import check_bounds, register
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats, Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
-from sfumato.sanitizers.noisy_counts import noisy_largest, variance_of, with_noise
-from sfumato.sanitizers.private_synthesis import (
-    Fitting,
-    counted_singly,
-    guaranteed,
-    synthesized,
-)
-from sfumato.sanitizers.tree_model import Counted, Edge, fitted
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.sanitizers.synthesize.noisy_counts import noisy_largest, variance_of, with_noise
+from sfumato.sanitizers.synthesize.private_synthesis import Fitting, counted_singly, guaranteed, synthesized
+from sfumato.sanitizers.synthesize.tree_model import Counted, Edge, fitted
 
 _MOST_PAIRS = 1 << 16
 """Two attributes with more pairs of values than this are not counted together."""

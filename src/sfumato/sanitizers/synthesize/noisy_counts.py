@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.errors import ParameterError
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import ParameterError
 
 _RHOS = [10 ** (place / 1000) for place in range(-9000, 2001)]
 """The budgets to choose from; beyond the last there is hardly noise, and the accountant overflows."""

@@ -8,14 +8,14 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.facts import Guarantee
-from sfumato.release import Release, made_up
-from sfumato.sanitizers.coding import Coding, counted_rows
-from sfumato.sanitizers.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise
-from sfumato.sanitizers.tree_model import Counted
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.declarations import Guarantee
+from sfumato.results.release import Release, made_up
+from sfumato.runtime.arrays import Integers
+from sfumato.sanitizers.synthesize.dp_binning import Coding, counted_rows
+from sfumato.sanitizers.synthesize.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise
+from sfumato.sanitizers.synthesize.tree_model import Counted
 
 
 class Budget(Protocol):

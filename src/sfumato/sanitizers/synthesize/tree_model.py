@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
+from sfumato.runtime.arrays import Floats, Integers
 
 Edge = tuple[int, int]
 _ROUNDS = 500

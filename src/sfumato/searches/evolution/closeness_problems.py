@@ -8,20 +8,20 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.errors import ParameterError
-from sfumato.facts import Share, check_bound
-from sfumato.kernels.evolving_closeness import CLOSE_TRAITS, Whole, suppress_far
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.recoding_closeness import CLOSE_TRAITS, Whole, suppress_far
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity
-from sfumato.models.order import DiversityName
-from sfumato.recipe import Recipe
-from sfumato.schema import Schema
-from sfumato.search.evolution.problems import Evaluation, Preferred, main_rows, most_within
-from sfumato.search.evolution.space import Genes, RecodingSpace
-from sfumato.table import Table
+from sfumato.models.suppression_order import DiversityName
+from sfumato.registry.declarations import Share, check_bound
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.problems import Evaluation, Preferred, main_rows, most_within
+from sfumato.searches.evolution.space import Genes, RecodingSpace
 
 ClosenessName = Literal["t-closeness", "k-t-safety", "k-l-t-safety"]
 CLOSENESS: tuple[ClosenessName, ...] = get_args(ClosenessName)

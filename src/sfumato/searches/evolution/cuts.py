@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers
-from sfumato.cells import interval_leaves
-from sfumato.errors import ParameterError, suggestion
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.evolving import cut_blocks
-from sfumato.kernels.regrouping import Recodings
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.recoding_classes import cut_blocks
+from sfumato.kernels.shared_grouping import Recodings
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.sanitizers.cut import Cut
-from sfumato.schema import Schema
-from sfumato.search.evolution.space import Genes
-from sfumato.search.evolution.units import UnitRecords, check_granularity, unit_of_value
-from sfumato.table import Column, Table
+from sfumato.registry.recipe import Recipe
+from sfumato.results.released_column import interval_leaves
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.sanitizers.generalize.cut import Cut
+from sfumato.searches.evolution.space import Genes
+from sfumato.searches.evolution.units import UnitRecords, check_granularity, unit_of_value
 
 
 @dataclass(frozen=True)

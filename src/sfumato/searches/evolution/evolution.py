@@ -8,26 +8,34 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.facts import AtLeast, AtMost, AttributeName, MeasureName, Probability, SanitizerName, Share
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.models.order import DiversityName
-from sfumato.progress import tell
-from sfumato.recipe import Recipe
-from sfumato.registry import check_bounds, register
-from sfumato.schema import Schema
-from sfumato.search.evolution.closeness import ClosenessName, ClosenessProblem, Farness
-from sfumato.search.evolution.cuts import CutSpace
-from sfumato.search.evolution.grids import LatticeSpace, ParameterSpace
-from sfumato.search.evolution.measured import MeasuredProblem
-from sfumato.search.evolution.problems import Preferred, Problem, ProblemName, PublisherProblem
-from sfumato.search.evolution.run import Settings, evolve, improve
-from sfumato.search.evolution.space import Space
-from sfumato.search.sweep import MOST_CANDIDATES
-from sfumato.table import Table
+from sfumato.models.suppression_order import DiversityName
+from sfumato.registry import methods
+from sfumato.registry.declarations import (
+    AtLeast,
+    AtMost,
+    AttributeName,
+    MeasureName,
+    Probability,
+    SanitizerName,
+    Share,
+)
+from sfumato.registry.methods import check_bounds, register
+from sfumato.registry.recipe import Recipe
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
+from sfumato.runtime.progress import tell
+from sfumato.searches.evolution.closeness_problems import ClosenessName, ClosenessProblem, Farness
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.grids import LatticeSpace, ParameterSpace
+from sfumato.searches.evolution.measured_objectives import MeasuredProblem
+from sfumato.searches.evolution.problems import Preferred, Problem, ProblemName, PublisherProblem
+from sfumato.searches.evolution.space import Space
+from sfumato.searches.sweep import MOST_CANDIDATES
 
 SpaceName = Literal["cuts", "lattice", "parameters"]
 _LARGE = ("any-suppression", "k-l-safety", "k-t-safety", "k-l-t-safety")
@@ -136,7 +144,7 @@ class Evolution:
         self._settings()
         self._limits()
         for name in (*self.objectives, *self.limits):
-            registry.build_measure(name)
+            methods.build_measure(name)
         if len(self.objectives) == 1:
             raise ParameterError("objectives: give at least two measures, of privacy and of utility")
         if not self.objectives and (self.limits or self.space == "parameters"):

@@ -9,14 +9,14 @@ from typing import Annotated
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.errors import Infeasible
-from sfumato.facts import AtLeast, Probability
-from sfumato.registry import check_bounds
+from sfumato.registry.declarations import AtLeast, Probability
+from sfumato.registry.methods import check_bounds
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.runtime.errors import Infeasible
 from sfumato.runtime.machine import processors
-from sfumato.search.evolution.archive import Archive
-from sfumato.search.evolution.problems import Evaluation, Problem
-from sfumato.search.evolution.space import Genes, Space
+from sfumato.searches.evolution.nondominated_archive import Archive
+from sfumato.searches.evolution.problems import Evaluation, Problem
+from sfumato.searches.evolution.space import Genes, Space
 
 Tell = Callable[[str], None]
 """Told now and then, in words, how far a search has come."""
@@ -151,7 +151,7 @@ def evolve(
     ----------
     K. Deb et al., "A fast and elitist multiobjective genetic algorithm: NSGA-II", 2002.
     """
-    from sfumato.search.evolution.nsga2 import generations
+    from sfumato.searches.evolution.nsga2 import generations
 
     chosen = settings or Settings()
     judge = Judge(space, problem)

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import level_cells
-from sfumato.errors import ParameterError
-from sfumato.kernels.regrouping import Recodings
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.shared_grouping import Recodings
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.registry import list_parameters, look_up
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.schema import Schema
-from sfumato.search.evolution.space import Genes
-from sfumato.search.evolution.units import UnitRecords
-from sfumato.table import Column, Table
+from sfumato.registry.methods import list_parameters, look_up
+from sfumato.registry.recipe import Recipe
+from sfumato.results.released_column import level_cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.searches.evolution.space import Genes
+from sfumato.searches.evolution.units import UnitRecords
 
 _STEPS = 100
 

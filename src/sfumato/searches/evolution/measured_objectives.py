@@ -10,19 +10,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.arrays import Floats
-from sfumato.columns import Limit
-from sfumato.errors import Infeasible
-from sfumato.measures.base import LevelReached, Measure, measure, worst_value
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import LevelReached, Measure, measure, worst_value
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.search.evolution.problems import Evaluation
-from sfumato.search.evolution.space import Genes, Space
-from sfumato.table import Table
+from sfumato.searches.evolution.problems import Evaluation
+from sfumato.searches.evolution.space import Genes, Space
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class MeasuredProblem:
 
     @cached_property
     def _measures(self) -> list[Measure]:
-        return [registry.build_measure(name) for name in (*self.objectives, *self.limits)]
+        return [methods.build_measure(name) for name in (*self.objectives, *self.limits)]
 
     @cached_property
     def _signs(self) -> Floats:

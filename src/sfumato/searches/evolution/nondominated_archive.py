@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.search.evolution.space import Genes
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.searches.evolution.space import Genes
 
 # What differs by rounding does not differ.
 _DIGITS = 12

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.search.evolution.run import Judge, Settings
-from sfumato.search.evolution.space import Genes
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.searches.evolution.evolution_run import Judge, Settings
+from sfumato.searches.evolution.space import Genes
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.errors import ParameterError
-from sfumato.facts import Share, check_bound
-from sfumato.kernels.evolving import (
+from sfumato.kernels.recoding_classes import (
     TRAITS,
     keep_all,
     suppress_below_average,
@@ -19,13 +16,16 @@ from sfumato.kernels.evolving import (
     suppress_small,
     suppress_unsafe,
 )
-from sfumato.kernels.regrouping import Recodings
+from sfumato.kernels.shared_grouping import Recodings
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import DistinctDiversity, ProbabilisticDiversity
-from sfumato.models.order import DiversityName, SafetyOrder
-from sfumato.recipe import Recipe
-from sfumato.search.evolution.space import Genes, RecodingSpace
+from sfumato.models.suppression_order import DiversityName, SafetyOrder
+from sfumato.registry.declarations import Share, check_bound
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.errors import ParameterError
+from sfumato.searches.evolution.space import Genes, RecodingSpace
 
 ProblemName = Literal["zero-suppression", "suppression", "any-suppression", "k-l-safety"]
 PROBLEMS: tuple[ProblemName, ...] = get_args(ProblemName)

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Integers
-from sfumato.kernels.regrouping import Recodings
+from sfumato.kernels.shared_grouping import Recodings
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.search.evolution.units import UnitRecords
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.arrays import Integers
+from sfumato.searches.evolution.units import UnitRecords
 
 Genes = npt.NDArray[np.integer[Any]]
 """One row for each individual, or a single row."""

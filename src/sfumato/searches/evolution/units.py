@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Integers
-from sfumato.errors import ParameterError, suggestion
-from sfumato.kernels.evolving import Persons, Sensitive
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group, value_counts
-from sfumato.kernels.regrouping import Records
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.recoding_classes import Persons, Sensitive
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group, value_counts
+from sfumato.kernels.shared_grouping import Records
+from sfumato.runtime.arrays import Booleans, Codes, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
 
 _MOST_UNITS = 1000
 # Attributes are looked up together while their units have at most so many combinations.

@@ -15,16 +15,16 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, sealed
-from sfumato.cells import level_cells
-from sfumato.classes import EquivalenceClasses, SensitiveCounts, count_sensitive
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import number_rows
-from sfumato.kernels.lattice import count_cells, count_values, node_keys
-from sfumato.kernels.people import people_in_order
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts, count_sensitive
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, People, Table
+from sfumato.kernels.lattice_nodes import count_cells, count_values, node_keys
+from sfumato.kernels.people_counts import people_in_order
+from sfumato.kernels.row_groups import number_rows
+from sfumato.results.released_column import level_cells
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.sanitizers.base import whole_table
-from sfumato.schema import Schema
-from sfumato.table import Column, People, Table
 
 Levels = tuple[int, ...]
 """One level for each quasi-identifier, in the order of the schema."""

@@ -8,19 +8,19 @@ from typing import Annotated
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import Infeasible, ParameterError
-from sfumato.facts import Above, AtLeast, AtMost, MeasureName, Share
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.recipe import Recipe
-from sfumato.registry import check_bounds, register
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.schema import Schema
-from sfumato.search.lattice.optimum import Objective, optimal_node
-from sfumato.search.lattice.profile import LatticeProfile, profile
-from sfumato.search.sweep import MOST_CANDIDATES
-from sfumato.table import Table
+from sfumato.registry.declarations import Above, AtLeast, AtMost, MeasureName, Share
+from sfumato.registry.methods import check_bounds, register
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.searches.lattice.optimum import Objective, optimal_node
+from sfumato.searches.lattice.profile import LatticeProfile, profile
+from sfumato.searches.sweep import MOST_CANDIDATES
 
 
 @register

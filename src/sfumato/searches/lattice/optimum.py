@@ -12,16 +12,16 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.errors import Infeasible, ParameterError, suggestion
-from sfumato.facts import Share, check_bound, own
-from sfumato.kernels.grouping import first_row_of_group, sum_by_group
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import first_row_of_group, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.models.bounds import lost_share
+from sfumato.registry.declarations import Share, check_bound, own
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.runtime.errors import Infeasible, ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible
-from sfumato.schema import Schema
-from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
-from sfumato.table import Table
+from sfumato.searches.lattice.lattice import GeneralizationLattice, Levels
 
 Objective = Literal[
     "total-loss",

@@ -10,13 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.arrays import Booleans, Floats, Integers, frozen, sealed
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.columns import front
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Better
-from sfumato.kernels.grouping import first_row_of_group, sum_by_group
-from sfumato.kernels.lattice import (
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.data.schema import Schema
+from sfumato.data.table import People, Table
+from sfumato.kernels.lattice_nodes import (
     SCORES,
     DescribedNodes,
     Groups,
@@ -25,23 +22,32 @@ from sfumato.kernels.lattice import (
     node_keys,
     walk,
 )
-from sfumato.kernels.lattice_people import LevelTable, PersonRows, walk_people
-from sfumato.measures.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
-from sfumato.measures.base import Measure
-from sfumato.measures.loss import AverageClassSize, Discernibility, GeneralLoss, Precision, TotalLoss
-from sfumato.measures.reidentification import ReidentificationRisk, WeightedK
+from sfumato.kernels.lattice_nodes_people import LevelTable, PersonRows, walk_people
+from sfumato.kernels.row_groups import first_row_of_group, sum_by_group
+from sfumato.measures.disclosure.adversary import AccuracyGain, KnowledgeGain, PrivacyLoss
+from sfumato.measures.identity.reidentification import ReidentificationRisk, WeightedK
+from sfumato.measures.utility.information_loss import (
+    AverageClassSize,
+    Discernibility,
+    GeneralLoss,
+    Precision,
+    TotalLoss,
+)
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
+from sfumato.models.belief_change import BetaLikeness, DeltaDisclosure
 from sfumato.models.closeness import TCloseness
-from sfumato.models.disclosure import BetaLikeness, DeltaDisclosure
 from sfumato.models.distances import hierarchical_distance, jensen_shannon, ordered_distance, total_variation
 from sfumato.models.diversity import DistinctDiversity, EntropyDiversity, ProbabilisticDiversity
-from sfumato.recipe import Recipe
-from sfumato.registry import name_of
-from sfumato.sanitizers.full_domain import FullDomain
-from sfumato.schema import Schema
-from sfumato.search.lattice.lattice import GeneralizationLattice, Levels
-from sfumato.table import People, Table
+from sfumato.registry.declarations import Better
+from sfumato.registry.methods import name_of
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import Measure
+from sfumato.results.pareto import front
+from sfumato.runtime.arrays import Booleans, Floats, Integers, frozen, sealed
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato.searches.lattice.lattice import GeneralizationLattice, Levels
 
 # Profiles count classes by size up to here: suppression is known for every k up to this one.
 LARGEST_K = 64

@@ -1,7 +1,7 @@
 """Applying: the recoding of a release kept, and given to records that come later."""
 
-from sfumato.applying.apply import apply
-from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import Taken, take
+from sfumato.results.recode_records import Taken, take
+from sfumato.results.recoding import Recoding, freeze
+from sfumato.workflow.apply.apply import apply
 
 __all__ = ["Recoding", "Taken", "apply", "freeze", "take"]

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.applying.people import people_alike, person_names
-from sfumato.applying.published import earlier_release, parent_facts
-from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import NO_CLASS, Taken, take
-from sfumato.applying.together import failing
-from sfumato.arrays import Integers
-from sfumato.errors import PolicyNotMet
-from sfumato.facts import Share, check_bound
-from sfumato.publishing.publish import publish
-from sfumato.release import Earlier, Release, without_rows
-from sfumato.table import Records, Table
+from sfumato.data.table import Records, Table
+from sfumato.registry.declarations import Share, check_bound
+from sfumato.results.intersection import failing
+from sfumato.results.linked_people import people_alike, person_names
+from sfumato.results.recode_records import NO_CLASS, Taken, take
+from sfumato.results.recoding import Recoding, freeze
+from sfumato.results.release import Earlier, Release, without_rows
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import PolicyNotMet
+from sfumato.workflow.apply.published_folders import earlier_release, parent_facts
+from sfumato.workflow.publish.publish import publish
 
 USUAL_LIMIT = 0.05
 """The share of the new records that may be left out, where neither the recipe nor anybody names one."""

@@ -8,25 +8,25 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.applying.apply import Applied, applied
-from sfumato.applying.known import published_at
-from sfumato.applying.published import earlier_release, parent_facts, parent_release
-from sfumato.applying.recoding import Recoding, freeze
-from sfumato.applying.taking import take
-from sfumato.arrays import Integers
-from sfumato.decision import Decision
-from sfumato.errors import StoreError
-from sfumato.hierarchy import Label
-from sfumato.kernels.grouping import number_rows, sum_by_group
-from sfumato.project.file import Project
-from sfumato.publishing.publish import publish
+from sfumato.data.hierarchy import Label
+from sfumato.data.table import Table
+from sfumato.kernels.row_groups import number_rows, sum_by_group
 from sfumato.reading.codebook import NO_CODEBOOK
-from sfumato.release import Release
+from sfumato.results.decision import Decision
+from sfumato.results.recode_records import take
+from sfumato.results.recoding import Recoding, freeze
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers.base import sanitize
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
-from sfumato.table import Table
-from sfumato.verifying.documents import read_manifest
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.apply.apply import Applied, applied
+from sfumato.workflow.apply.published_folders import earlier_release, parent_facts, parent_release
+from sfumato.workflow.apply.stored_publications import published_at
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.publish import publish
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sfumato.errors import UserError
-from sfumato.external.base import read_release
-from sfumato.publishing.layout import as_release
-from sfumato.publishing.manifest import layout_of
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Table
-from sfumato.verifying.documents import Manifest, ParentFacts, read_manifest
-from sfumato.verifying.folder import MANIFEST, fingerprint
-from sfumato.verifying.records import table_names
-from sfumato.verifying.tables import read_tables
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.results.manifest import layout_of
+from sfumato.results.release import Release
+from sfumato.runtime.errors import UserError
+from sfumato.verification.documents import Manifest, ParentFacts, read_manifest
+from sfumato.verification.folder import MANIFEST, fingerprint
+from sfumato.verification.published_view import table_names
+from sfumato.verification.written_tables import read_tables
+from sfumato.workflow.external.external_release import read_release
+from sfumato.workflow.publish.folder_layout import as_release
 
 
 def parent_release(folder: Path, table: Table, schema: Schema) -> Release:

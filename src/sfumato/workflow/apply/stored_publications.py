@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from sfumato.applying.published import check_folder, earlier_release
-from sfumato.errors import SfumatoError, StoreError
-from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.recipe import Recipe
+from sfumato.results.release import Release
+from sfumato.runtime.errors import SfumatoError, StoreError
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.store.base import Store
-from sfumato.store.provenance import source_of
-from sfumato.table import Table
-from sfumato.verifying.documents import Manifest, read_manifest
+from sfumato.verification.documents import Manifest, read_manifest
+from sfumato.workflow.apply.published_folders import check_folder, earlier_release
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import Store
 
 
 def published_at(store: Store, identity: str) -> Path | None:

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.choosing.correspondence import Pairs
-from sfumato.errors import ParameterError
-from sfumato.facts import Better
-from sfumato.measures.base import Measure, Measurement, json_value, measure
-from sfumato.measures.percentiles import percentile
-from sfumato.measures.reidentification import WeightedK
+from sfumato.measures.identity.reidentification import WeightedK
+from sfumato.measures.utility.percentiles import percentile
 from sfumato.models.distances import jensen_shannon
-from sfumato.project.defaults import PRIVACY_MEASURES, UTILITY_MEASURES, Written
-from sfumato.release import Release
+from sfumato.registry.declarations import Better
+from sfumato.results.measurement import Measure, Measurement, json_value, measure
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.correspondence import Pairs
+from sfumato.workflow.project.default_measures import PRIVACY_MEASURES, UTILITY_MEASURES, Written
 
 Verdict = Literal["first", "second", "alike"]
 Trait = Literal["class size", "privacy loss"]
@@ -172,7 +172,7 @@ class Comparison:
         }
 
     def __str__(self) -> str:
-        from sfumato.report.comparisons import comparison_words
+        from sfumato.workflow.report.comparison_text import comparison_words
 
         return "\n".join(comparison_words(self))
 
@@ -185,7 +185,7 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import comparison_html
+        from sfumato.workflow.report.notebook import comparison_html
 
         return comparison_html(self)
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.errors import ParameterError
-from sfumato.release import Release
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.runtime.errors import ParameterError
 
 
 @dataclass(frozen=True, eq=False)

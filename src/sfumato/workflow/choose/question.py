@@ -20,11 +20,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from sfumato import formatting, registry
-from sfumato.choosing.tokens import Language, TokenReader, TypedToken
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import Better
-from sfumato.measures.base import Measurement, by_attribute, named
+from sfumato.registry import methods
+from sfumato.registry.declarations import Better
+from sfumato.results import formatting
+from sfumato.results.measurement import Measurement, by_attribute, named
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.workflow.choose.tokens import Language, TokenReader, TypedToken
 
 Aim = Literal["max", "min", "best"]
 Sign = Literal["<=", "<", ">=", ">", "="]
@@ -221,7 +222,7 @@ def guards_attributes(label: str) -> bool:
     (True, False)
     """
     name = label.partition(" ")[0]
-    cls = registry.find("measure", name) or registry.find("model", name)
+    cls = methods.find("measure", name) or methods.find("model", name)
     return getattr(cls, "guards", None) == "attribute"
 
 
@@ -279,7 +280,7 @@ def _titles(measurements: Iterable[Measurement]) -> dict[str, str]:
 
 def _exists(name: str) -> bool:
     try:
-        registry.build_measure(name)
+        methods.build_measure(name)
     except ParameterError:
         return False
     return True

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sfumato import formatting
-from sfumato.choosing.question import Bound, Question, better_of, parse, resolve
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, only_made
-from sfumato.measures.base import Measurement, json_value
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, Frontier, only_made
+from sfumato.results.measurement import Measurement, json_value
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.question import Bound, Question, better_of, parse, resolve
 
 # From this ratio on values are compared by their ratios, as the charts draw them on a logarithmic scale.
 _WIDE = 100
@@ -135,7 +135,7 @@ class Answer:
         return tuple(goal.measure for goal in self.question.goals)
 
     def __str__(self) -> str:
-        from sfumato.report.answers import answer_words
+        from sfumato.workflow.report.answer_text import answer_words
 
         return answer_words(self)
 
@@ -146,7 +146,7 @@ class Answer:
         return f"<Answer to {str(self.question)!r}: {self.candidate.id} {self.candidate.recipe}; {compared}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import answer_html
+        from sfumato.workflow.report.notebook import answer_html
 
         return answer_html(self)
 

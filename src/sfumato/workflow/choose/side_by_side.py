@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from sfumato.choosing.comparison import ClassSizes, Comparison, compare, figures_of
-from sfumato.errors import ParameterError
-from sfumato.facts import Better
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
-from sfumato.release import Release
+from sfumato.registry.declarations import Better
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.comparison import ClassSizes, Comparison, compare, figures_of
 
 # Two figures this near are the same, computed in another order.
 _TIE = 1e-12

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 _LONGEST = 2_000
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, cast, get_args
 
-from sfumato.errors import ParameterError, suggestion
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.reading.sources import Source
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.runtime.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:
-    from sfumato.applying.recoding import Recoding
+    from sfumato.results.recoding import Recoding
 
 EngineName = Literal["memory", "duckdb", "spark"]
 ENGINES: tuple[str, ...] = get_args(EngineName)
@@ -64,7 +64,7 @@ def engine_named(name: str) -> Engine:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from sfumato.datasets import FOLDER
+    >>> from sfumato.reading.datasets import FOLDER
     >>> from sfumato.reading.sources import source_at
     >>> engine_named("memory").reduce(source_at(FOLDER / "hospital.csv")).n_records
     12
@@ -72,4 +72,4 @@ def engine_named(name: str) -> Engine:
     if name not in ENGINES:
         hint = suggestion(name, ENGINES) or f"; there are {', '.join(ENGINES)}"
         raise ParameterError(f"no engine {name!r}{hint}")
-    return cast(Engine, import_module(f"sfumato.engines.{name}").ENGINE)
+    return cast(Engine, import_module(f"sfumato.workflow.engines.{name}").ENGINE)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import DataError
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import number_rows
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema, bound
+from sfumato.data.table import Column, Table, encode
+from sfumato.kernels.row_groups import number_rows
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError
 from sfumato.runtime.machine import SHARE, memory
-from sfumato.schema import Schema, bound
-from sfumato.table import Column, Table, encode
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.engines.numbered import NumberedRows
-from sfumato.engines.plain import (
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table, counted
+from sfumato.reading.databases import quoted
+from sfumato.reading.dialect import require_file
+from sfumato.reading.sources import ParquetFiles, Source
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError, SfumatoError, UserError
+from sfumato.runtime.machine import processors
+from sfumato.workflow.engines.capacity import Coarser, levels_of, rows_that_fit, too_many, working_memory
+from sfumato.workflow.engines.parquet_codes import NumberedRows
+from sfumato.workflow.engines.plain_values import (
     BITS_OF_PLACE,
     are_told_apart,
     carried,
@@ -26,20 +34,12 @@ from sfumato.engines.plain import (
     is_plain,
     typed,
 )
-from sfumato.engines.room import Coarser, levels_of, rows_that_fit, too_many, working_memory
-from sfumato.errors import DataError, SfumatoError, UserError
-from sfumato.reading.databases import quoted
-from sfumato.reading.dialect import require_file
-from sfumato.reading.sources import ParquetFiles, Source
-from sfumato.runtime.machine import processors
-from sfumato.schema import Schema
-from sfumato.table import Table, counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyConnection
 
-    from sfumato.applying.recoding import Recoding
+    from sfumato.results.recoding import Recoding
 
 _MOST_VALUES = 1 << 20
 """An attribute with more values is not tried at other levels of its hierarchy."""
@@ -167,7 +167,7 @@ def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection
     """Return the distinct rows after every value was replaced by the first one that is released alike."""
     import pyarrow as pa
 
-    from sfumato.applying.learned import released_alike
+    from sfumato.results.learned_recoding import released_alike
 
     columns, joins = codes_of(asked.names), []
     for place, name in enumerate(asked.names):

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.engines.numbered import NumberedRows
-from sfumato.engines.plain import is_plain
-from sfumato.engines.room import require_room, require_room_for_rows
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table, counted, counted_by_column
 from sfumato.reading.sources import ParquetFiles, Source
-from sfumato.schema import Schema
-from sfumato.table import Table, counted, counted_by_column
+from sfumato.runtime.arrays import Integers
+from sfumato.workflow.engines.capacity import require_room, require_room_for_rows
+from sfumato.workflow.engines.parquet_codes import NumberedRows
+from sfumato.workflow.engines.plain_values import is_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.applying.recoding import Recoding
+    from sfumato.results.recoding import Recoding
 
 
 _MANY = 1 << 22
@@ -47,7 +47,7 @@ class MemoryEngine:
         """Return rows in which values that are released alike are one value; see `Engine.apply`."""
         import pyarrow as pa
 
-        from sfumato.applying.learned import released_alike
+        from sfumato.results.learned_recoding import released_alike
 
         spellings = tuple(missing_values)
         records = source.read()

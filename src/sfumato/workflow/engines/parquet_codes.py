@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import DataError
-from sfumato.kernels.grouping import first_row_of_group, number_rows
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.reading.sources import ParquetFiles
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -17,18 +17,25 @@ from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.engines.plain import BITS_OF_PLACE, are_told_apart, codes_of, is_pattern, is_plain, typed
-from sfumato.engines.room import rows_that_fit, too_many
-from sfumato.errors import DataError, UserError
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table, counted
 from sfumato.reading.sources import Source
-from sfumato.schema import Schema
-from sfumato.table import Table, counted
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError, UserError
+from sfumato.workflow.engines.capacity import rows_that_fit, too_many
+from sfumato.workflow.engines.plain_values import (
+    BITS_OF_PLACE,
+    are_told_apart,
+    codes_of,
+    is_pattern,
+    is_plain,
+    typed,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.applying.recoding import Recoding
+    from sfumato.results.recoding import Recoding
 
 _QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 _SAFE = "PYTHONSAFEPATH"
@@ -130,7 +137,7 @@ def _recoded(
     recoding: Recoding, missing_values: Iterable[str], session: Any, source: Source, names: Sequence[str]
 ) -> pa.Table:
     """Return the distinct rows after every value was replaced by the first one that is released alike."""
-    from sfumato.applying.learned import released_alike
+    from sfumato.results.learned_recoding import released_alike
 
     records = _records(session, source, names)
     for name, code in zip(names, codes_of(names), strict=True):

@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.caching import kept_on
-from sfumato.errors import MethodFailed
-from sfumato.exploring.sandbox import Original, done_by_workers
-from sfumato.exploring.workers import Task, Written
-from sfumato.faults import blamed_on, failed, named
-from sfumato.measures.base import Measure
-from sfumato.recipe import Recipe
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.plugin_errors import blamed_on, failed, named
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import Measure
+from sfumato.runtime.caching import kept_on
+from sfumato.runtime.errors import MethodFailed
 from sfumato.runtime.pool import Limits, Lost
-from sfumato.schema import Schema
-from sfumato.search.base import Search
-from sfumato.search.sweep import MOST_CANDIDATES, Sweep
-from sfumato.store.base import Store
-from sfumato.store.provenance import asked_key, source_of, version_of
-from sfumato.table import Table
+from sfumato.searches.base import Search
+from sfumato.searches.sweep import MOST_CANDIDATES, Sweep
+from sfumato.workflow.explore.candidate_workers import Task, Written
+from sfumato.workflow.explore.original_workers import Original, done_by_workers
+from sfumato.workflow.store.provenance import asked_key, source_of, version_of
+from sfumato.workflow.store.store import Store
 
 Try = Search | Recipe
 """What to try: a search that proposes recipes, or one recipe."""
@@ -96,13 +96,13 @@ def searched(search: Search, ground: Ground) -> list[Recipe]:
 
 
 def _digest(search: Search, source: str) -> str:
-    facts = [registry.name_of(type(search)), registry.changed_parameters(search), version_of(type(search))]
+    facts = [methods.name_of(type(search)), methods.changed_parameters(search), version_of(type(search))]
     return hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode()).hexdigest()
 
 
 def _former_digest(search: Search, source: str) -> str:
     """Return the name that sfumato 0.1.0 gave to what a search proposed, while that is its first version."""
-    described = [*registry.describe(search), source, "0.1.0"]
+    described = [*methods.describe(search), source, "0.1.0"]
     known = version_of(type(search)) == 1
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
 
@@ -110,7 +110,7 @@ def _former_digest(search: Search, source: str) -> str:
 def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
     """Run a search; one that somebody else wrote in a process of its own, where there are any."""
     piece = (search, luck)
-    if apart is None or not registry.is_plugged_in(type(search)):
+    if apart is None or not methods.is_plugged_in(type(search)):
         return propose(piece, original.table, original.schema)
     ((_, found),) = done_by_workers(propose, iter([piece]), original, 1, apart)
     if isinstance(found, Lost):

@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import registry
-from sfumato.caching import kept_on, taken_before
-from sfumato.errors import Infeasible, MethodFailed, SfumatoError
-from sfumato.exploring.equal import fingerprint_of
-from sfumato.exploring.sandbox import Original, done_by_worker, done_by_workers
-from sfumato.faults import named
-from sfumato.frontier import Candidate
-from sfumato.measures.base import LevelReached, Measure, Measurement, measure
-from sfumato.progress import listening, speaking_of
-from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.plugin_errors import named
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import LevelReached, Measure, Measurement, measure
+from sfumato.results.release import Release
+from sfumato.runtime.caching import kept_on, taken_before
+from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.runtime.pool import Limits, Lost
+from sfumato.runtime.progress import listening, speaking_of
 from sfumato.sanitizers.base import sanitize
-from sfumato.schema import Schema
-from sfumato.store.costs import MAKING
-from sfumato.table import Table
+from sfumato.workflow.explore.original_workers import Original, done_by_worker, done_by_workers
+from sfumato.workflow.explore.release_fingerprint import fingerprint_of
+from sfumato.workflow.store.costs import MAKING
 
 _FEW = 100
 """On how many rows a method is tried before it is timed."""
@@ -159,7 +159,7 @@ def _made_here(
 
 def has_parameters(sanitizer: str) -> bool:
     """Return whether a method has a parameter, as publishing everything or nothing has none."""
-    return bool(registry.parameters_of(registry.look_up("sanitizer", sanitizer)))
+    return bool(methods.parameters_of(methods.look_up("sanitizer", sanitizer)))
 
 
 def _nobody(method: str) -> None:
@@ -176,9 +176,9 @@ def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
     sanitizer = recipe.build()
     used = [sanitizer, *_parts(sanitizer)]
     for asked in measures:
-        measured = asked if isinstance(asked, Measure) else registry.build_measure(asked)
+        measured = asked if isinstance(asked, Measure) else methods.build_measure(asked)
         used += [measured, *_parts(measured)]
-    return any(registry.is_plugged_in(type(each)) for each in used)
+    return any(methods.is_plugged_in(type(each)) for each in used)
 
 
 def made_and_measured(
@@ -203,7 +203,7 @@ def _made_and_measured(
     release = sanitize(table, schema, recipe)
     taken: list[Measurement] = []
     for written in measures:
-        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        asked = written if isinstance(written, Measure) else methods.build_measure(written)
         at(named(type(asked)))
         taken += measure(release, [asked])
     return release, tuple(taken)
@@ -295,7 +295,7 @@ def _taken(
         if key in before:
             taken[key] = before[key]
             continue
-        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        asked = written if isinstance(written, Measure) else methods.build_measure(written)
         at(named(type(asked.model if isinstance(asked, LevelReached) else asked)))
         taken[key] = measure(release, [written])
         watch.stop(key)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans
-from sfumato.kernels.grouping import number_rows, sum_by_group
-from sfumato.kernels.people import people_by_group
-from sfumato.schema import Role, Schema
-from sfumato.table import People, Table
+from sfumato.data.schema import Role, Schema
+from sfumato.data.table import People, Table
+from sfumato.kernels.people_counts import people_by_group
+from sfumato.kernels.row_groups import number_rows, sum_by_group
+from sfumato.runtime.arrays import Booleans
 
 _MOST_TOGETHER = 3
 """How many columns the smallest sets have at most."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.frontier import Frontier
+from sfumato.results.frontier import Frontier
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter, process_time
 
-from sfumato.exploring.estimate import Costs, usually_refined
-from sfumato.exploring.order import in_order
-from sfumato.exploring.sandbox import Original
-from sfumato.exploring.tasks import Ground, is_quick, listed, propose, still_open, with_keys
-from sfumato.exploring.workers import Task, few_rows, make
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry.recipe import Recipe
 from sfumato.runtime import machine
-from sfumato.schema import Schema
-from sfumato.search.base import Search
-from sfumato.store.base import Store
-from sfumato.table import Table
+from sfumato.searches.base import Search
+from sfumato.workflow.explore.candidate_tasks import Ground, is_quick, listed, propose, still_open, with_keys
+from sfumato.workflow.explore.candidate_workers import Task, few_rows, make
+from sfumato.workflow.explore.original_workers import Original
+from sfumato.workflow.explore.schedule import in_order
+from sfumato.workflow.explore.time_estimate import Costs, usually_refined
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.store import Store
 
 _SMALLEST, _STEP = 250, 4
 """How many rows the smallest sample of a new method has, and how many times as many the next one."""

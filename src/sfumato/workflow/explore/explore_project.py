@@ -13,30 +13,38 @@ from functools import cached_property
 from time import monotonic
 from typing import Any
 
-from sfumato import registry
-from sfumato.caching import kept_on
-from sfumato.errors import MethodFailed, ProjectError
-from sfumato.exploring.estimate import Costs, usually_refined
-from sfumato.exploring.order import in_order
-from sfumato.exploring.refinement import SMALL, between_neighbours
-from sfumato.exploring.sandbox import Original
-from sfumato.exploring.stored import DataRead, read_noted
-from sfumato.exploring.tasks import Ground, Try, is_quick, listed, searched, still_open, with_keys
-from sfumato.exploring.workers import Finished, Task, Written, finished
-from sfumato.faults import MethodFails
-from sfumato.formatting import recipe_name
-from sfumato.frontier import Alias, Candidate, Frontier, only_made
-from sfumato.measures.base import Measure
-from sfumato.progress import listening
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.plugin_errors import MethodFails
+from sfumato.registry.recipe import Recipe
+from sfumato.results.formatting import recipe_name
+from sfumato.results.frontier import Alias, Candidate, Frontier, only_made
+from sfumato.results.measurement import Measure
 from sfumato.runtime import machine
+from sfumato.runtime.caching import kept_on
+from sfumato.runtime.errors import MethodFailed, ProjectError
 from sfumato.runtime.pool import UNLIMITED, Limits
-from sfumato.schema import Schema
-from sfumato.search.base import Search
-from sfumato.store.base import Store
-from sfumato.store.provenance import all_versions
-from sfumato.table import Table
+from sfumato.runtime.progress import listening
+from sfumato.searches.base import Search
+from sfumato.workflow.explore.candidate_tasks import (
+    Ground,
+    Try,
+    is_quick,
+    listed,
+    searched,
+    still_open,
+    with_keys,
+)
+from sfumato.workflow.explore.candidate_workers import Finished, Task, Written, finished
+from sfumato.workflow.explore.gap_filling import SMALL, between_neighbours
+from sfumato.workflow.explore.original_workers import Original
+from sfumato.workflow.explore.schedule import in_order
+from sfumato.workflow.explore.stored_results import DataRead, read_noted
+from sfumato.workflow.explore.time_estimate import Costs, usually_refined
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.store.provenance import all_versions
+from sfumato.workflow.store.store import Store
 
 _SHARE_OF_ONE = 1 / 3
 """The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
@@ -407,7 +415,7 @@ class _Course:
         if share <= 0.5 or self.state.elapsed < _LONG:
             return {"slow": "", "slow_share": 0.0}
         written = dict(self.ground.asked)[key]
-        asked = written if isinstance(written, Measure) else registry.build_measure(written)
+        asked = written if isinstance(written, Measure) else methods.build_measure(written)
         return {"slow": asked.label, "slow_share": share}
 
     def _saved(self, result: Finished) -> str:

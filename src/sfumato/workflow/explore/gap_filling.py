@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier, one_for_each_recipe
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato.runtime.errors import ParameterError
 
 SMALL = 0.001
 """A gap that takes no larger share of the box around the front is left open."""

@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import formatting
-from sfumato.exploring.singling_out import Distinction, singling_out
-from sfumato.measures.base import Measurement, measure
-from sfumato.measures.households import HouseholdRisk
-from sfumato.measures.population import IndividualRisk, PopulationUniqueness
-from sfumato.measures.reidentification import ReidentificationRisk
-from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
-from sfumato.project.file import Project
-from sfumato.reading.guess import decimal_mark, guess, likely_missing_values, thousands_mark
-from sfumato.reading.read import read
-from sfumato.release import Release, released
-from sfumato.schema import Attribute, Role, Schema
-from sfumato.shown import listed
-from sfumato.table import Records, Table
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.table import Records, Table
+from sfumato.measures.identity.household_risk import HouseholdRisk
+from sfumato.measures.identity.population_risk import IndividualRisk, PopulationUniqueness
+from sfumato.measures.identity.reidentification import ReidentificationRisk
+from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, warnings_of
+from sfumato.reading.read_table import read
+from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_values, thousands_mark
+from sfumato.registry.display import listed
+from sfumato.results import formatting
+from sfumato.results.measurement import Measurement, measure
+from sfumato.results.release import Release, released
+from sfumato.workflow.explore.column_uniqueness import Distinction, singling_out
+from sfumato.workflow.project.project_file import Project
 
 # From this share of records on that agree with others, somebody should say whether they are one person's.
 _MANY_REPEATED = 0.3
@@ -207,7 +207,7 @@ class Inspection:
         return f"<Inspection of {told}; {self.risk.n_unique:,} unique in {names}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import inspection_html
+        from sfumato.workflow.report.notebook import inspection_html
 
         return inspection_html(self)
 

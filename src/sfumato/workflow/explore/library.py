@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sfumato import registry
-from sfumato.errors import ParameterError, ProjectError
-from sfumato.exploring.run import Progress, fill
-from sfumato.exploring.tasks import Try
-from sfumato.facts import Axis
-from sfumato.frontier import Frontier, only_made
-from sfumato.measures.base import Measure
-from sfumato.project.defaults import default_measures
-from sfumato.project.file import search_of
-from sfumato.recipe import Recipe
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis
+from sfumato.registry.recipe import Recipe
+from sfumato.results.frontier import Frontier, only_made
+from sfumato.results.measurement import Measure
+from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.runtime.pool import Limits
 from sfumato.sanitizers.base import Sanitizer
-from sfumato.schema import Schema
-from sfumato.search.base import Search
-from sfumato.store.base import IN_MEMORY, Store
-from sfumato.store.provenance import source_of
-from sfumato.table import Table
+from sfumato.searches.base import Search
+from sfumato.workflow.explore.candidate_tasks import Try
+from sfumato.workflow.explore.explore_project import Progress, fill
+from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.project.project_file import search_of
+from sfumato.workflow.store.provenance import source_of
+from sfumato.workflow.store.store import IN_MEMORY, Store
 
 
 def explore(
@@ -131,7 +131,7 @@ def _tried(given: Any, position: int) -> Try:
 def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
     names = [name for each in tried for name in _sanitizers(each)]
     wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
-    return [each if isinstance(each, Measure) else registry.build_measure(each) for each in wanted]
+    return [each if isinstance(each, Measure) else methods.build_measure(each) for each in wanted]
 
 
 def _sanitizers(each: Try) -> tuple[str, ...]:

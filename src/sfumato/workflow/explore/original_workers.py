@@ -14,16 +14,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sfumato.caching import kept_on
-from sfumato.errors import MethodFailed
-from sfumato.kernels.compiling import tell_of_compiling
-from sfumato.progress import listening, tell
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.kernels.compilation import tell_of_compiling
+from sfumato.runtime.caching import kept_on
+from sfumato.runtime.errors import MethodFailed
 from sfumato.runtime.pool import UNLIMITED, Limits, Lost, Reporter, run_in_workers
-from sfumato.schema import Schema
-from sfumato.store.base import IN_MEMORY, Store
-from sfumato.table import Table
+from sfumato.runtime.progress import listening, tell
+from sfumato.workflow.store.store import IN_MEMORY, Store
 
-_PRELOAD = "sfumato.exploring.prelude"
+_PRELOAD = "sfumato.workflow.explore.preload"
 
 
 @dataclass(frozen=True, eq=False)

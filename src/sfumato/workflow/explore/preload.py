@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-import sfumato.exploring.workers
 import sfumato.models
 import sfumato.sanitizers
-import sfumato.store.base  # noqa: F401
-from sfumato.kernels.grouping import number_rows
+import sfumato.workflow.explore.candidate_workers
+import sfumato.workflow.store.store  # noqa: F401
+from sfumato.kernels.row_groups import number_rows
 
 # pyarrow looks for pandas at its first array, and numba learns of NumPy's types at its first kernel
 pa.array([])

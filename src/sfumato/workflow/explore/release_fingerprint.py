@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells
-from sfumato.release import Release
-from sfumato.store.provenance import source_of
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Integers
+from sfumato.workflow.store.provenance import source_of
 
 _AT_ONCE = 1 << 20
 """So many rows are hashed together."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
-from sfumato.exploring.estimate import Costs
-from sfumato.exploring.workers import Task, has_parameters
+from sfumato.workflow.explore.candidate_workers import Task, has_parameters
+from sfumato.workflow.explore.time_estimate import Costs
 
 
 def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
-from sfumato.errors import DataError, ParameterError, StoreError
-from sfumato.store.provenance import source_of
+from sfumato.runtime.errors import DataError, ParameterError, StoreError
+from sfumato.workflow.store.provenance import source_of
 
 if TYPE_CHECKING:
-    from sfumato.frontier import Candidate, Frontier
-    from sfumato.project.file import Project
-    from sfumato.release import Release
-    from sfumato.schema import Schema
-    from sfumato.store.base import Store
-    from sfumato.table import Table
+    from sfumato.data.schema import Schema
+    from sfumato.data.table import Table
+    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.release import Release
+    from sfumato.workflow.project.project_file import Project
+    from sfumato.workflow.store.store import Store
 
 _FRESH = 2.0
 """A file that was written less than so many seconds ago may change again without a trace in its times."""
@@ -82,8 +82,8 @@ def frontier_of(
 
 def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[str] = ()) -> Frontier:
     """Return the frontier of all stored candidates that were made from this source."""
-    from sfumato.choosing.question import label_of
-    from sfumato.frontier import Frontier, only_made
+    from sfumato.results.frontier import Frontier, only_made
+    from sfumato.workflow.choose.question import label_of
 
     candidates = store.candidates(source)
     made = only_made(candidates)

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from statistics import fmean, median
 from types import MappingProxyType
 
-from sfumato import registry
-from sfumato.exploring.workers import Task, has_parameters
-from sfumato.facts import own
-from sfumato.store.costs import MAKING, Cost
+from sfumato.registry import methods
+from sfumato.registry.declarations import own
+from sfumato.workflow.explore.candidate_workers import Task, has_parameters
+from sfumato.workflow.store.costs import MAKING, Cost
 
 Part = tuple[str, str]
 """A sanitizer, and a measure or `MAKING`."""
@@ -163,4 +163,4 @@ class Costs:
 
 def _weight(sanitizer: str) -> float:
     """Return how many times as long as Mondrian a method takes, as a rule; as long where it does not say."""
-    return own(registry.find("sanitizer", sanitizer), "times_mondrian") or 1.0
+    return own(methods.find("sanitizer", sanitizer), "times_mondrian") or 1.0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.errors import DataError
-from sfumato.external.files import Files, bare
-from sfumato.schema import Schema
+from sfumato.data.schema import Schema
+from sfumato.runtime.errors import DataError
+from sfumato.workflow.external.release_files import Files, bare
 
 if TYPE_CHECKING:
     import pyarrow as pa

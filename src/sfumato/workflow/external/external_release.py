@@ -8,18 +8,18 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Integers
-from sfumato.cells import Cells
-from sfumato.errors import DataError
-from sfumato.external.columns import ReleaseColumns, named_as_in
-from sfumato.external.files import open_files
-from sfumato.external.matching import matched_rows
-from sfumato.external.written import WrittenColumn, withheld_cells
-from sfumato.facts import RecordKind
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.spellings import Spellings
-from sfumato.table import Records, Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Records, Table
+from sfumato.registry.declarations import RecordKind
+from sfumato.results.label_parsing import Spellings
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Booleans, Integers
+from sfumato.runtime.errors import DataError
+from sfumato.workflow.external.column_matching import ReleaseColumns, named_as_in
+from sfumato.workflow.external.foreign_labels import WrittenColumn, withheld_cells
+from sfumato.workflow.external.record_matching import matched_rows
+from sfumato.workflow.external.release_files import open_files
 
 Suppressed = Literal["judge", "leave-out"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Integers, sealed
-from sfumato.cells import Cells, ValueSets, exact_cells, level_cells, suppressed_cells
-from sfumato.errors import DataError
-from sfumato.hierarchy import ROOT, Hierarchy, Label
-from sfumato.schema import Role
-from sfumato.spellings import READ, Readings, Spellings
-from sfumato.table import Column, Value, text
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label
+from sfumato.data.schema import Role
+from sfumato.data.table import Column, Value, text
+from sfumato.results.label_parsing import READ, Readings, Spellings
+from sfumato.results.released_column import Cells, ValueSets, exact_cells, level_cells, suppressed_cells
+from sfumato.runtime.arrays import Booleans, Codes, Integers, sealed
+from sfumato.runtime.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)

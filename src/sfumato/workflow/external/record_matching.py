@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import DataError
-from sfumato.kernels.grouping import number_rows
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Table, text
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table, text
+from sfumato.kernels.row_groups import number_rows
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import DataError
 
 
 def matched_rows(released: Table, original: Table, bound: Table, schema: Schema, match: str) -> Integers:

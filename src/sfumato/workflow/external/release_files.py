@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.errors import DataError, VerificationFailed, suggestion
-from sfumato.facts import RecordKind
-from sfumato.publishing.layout import PEOPLE, VALUES, WHOLE, joined
-from sfumato.publishing.manifest import layout_of, recipe_of
-from sfumato.publishing.verify import read_written
-from sfumato.reading.arrow import read_arrow
-from sfumato.recipe import Recipe
-from sfumato.release import Form
-from sfumato.schema import Schema
-from sfumato.table import Table
-from sfumato.verifying.documents import read_manifest
-from sfumato.verifying.folder import MANIFEST, fingerprint
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.reading.arrow_files import read_arrow
+from sfumato.registry.declarations import RecordKind
+from sfumato.registry.recipe import Recipe
+from sfumato.results.manifest import layout_of, recipe_of
+from sfumato.results.release import Form
+from sfumato.runtime.errors import DataError, VerificationFailed, suggestion
+from sfumato.verification.documents import read_manifest
+from sfumato.verification.folder import MANIFEST, fingerprint
+from sfumato.workflow.publish.folder_layout import PEOPLE, VALUES, WHOLE, joined
+from sfumato.workflow.publish.verify import read_written
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 
-from sfumato.errors import ParameterError
+from sfumato.runtime.errors import ParameterError
 
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _NONE = "none"

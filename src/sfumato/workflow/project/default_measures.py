@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sfumato import registry
-from sfumato.schema import Schema
+from sfumato.data.schema import Schema
+from sfumato.registry import methods as registry
 
 Written = str | Mapping[str, Any]
 

@@ -8,15 +8,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from sfumato.errors import UserError
-from sfumato.files import file_beside
-from sfumato.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
-from sfumato.project.defaults import Written, default_measures
+from sfumato.data.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.table import Table, text
 from sfumato.reading.databases import is_address
-from sfumato.reading.guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
+from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.reading.sources import source_at
-from sfumato.schema import Attribute, Role, Schema
-from sfumato.table import Table, text
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import file_beside
+from sfumato.workflow.project.default_measures import Written, default_measures
 
 _HEADER = """\
 # A sfumato project: what to read, what to try, what to measure, and what must hold.
@@ -133,7 +133,7 @@ def project_text(
     Examples
     --------
     >>> from sfumato import Table
-    >>> from sfumato.reading.guess import guess
+    >>> from sfumato.reading.role_guess import guess
     >>> table = Table.from_arrow({"age": ["31", "42", "57"], "diagnosis": ["E11.9", "I10", "E11.9"]})
     >>> written = project_text("patients.csv", guess(table))
     >>> 'role = "sensitive"' in written

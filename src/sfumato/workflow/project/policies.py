@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sfumato.columns import Limit
-from sfumato.errors import ProjectError, suggestion
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ProjectError, suggestion
 
 
 @dataclass(frozen=True)

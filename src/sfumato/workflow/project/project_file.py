@@ -12,29 +12,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
-from sfumato import registry
-from sfumato.columns import Limit
-from sfumato.engines.base import EngineName, engine_named
-from sfumato.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
-from sfumato.files import why_unreadable
-from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.measures.base import of_one
+from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.table import Kind, Table
 from sfumato.measures.worst_group import worst_for_each
-from sfumato.project.budget import seconds_of
-from sfumato.project.defaults import Written, default_measures
-from sfumato.project.policies import limits_of
-from sfumato.project.scenarios import in_scenario, scenario_of
-from sfumato.project.sections import Section, section
 from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
-from sfumato.schema import Attribute, Role, Schema
-from sfumato.search.base import KnowsPolicy, Search
-from sfumato.search.sweep import Sweep
-from sfumato.table import Kind, Table
-from sfumato.verifying.folder import Format, Profile
+from sfumato.registry import methods
+from sfumato.results.measurement import of_one
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
+from sfumato.runtime.files import why_unreadable
+from sfumato.searches.base import KnowsPolicy, Search
+from sfumato.searches.sweep import Sweep
+from sfumato.verification.folder import Format, Profile
+from sfumato.workflow.engines.base import EngineName, engine_named
+from sfumato.workflow.project.budget import seconds_of
+from sfumato.workflow.project.default_measures import Written, default_measures
+from sfumato.workflow.project.policies import limits_of
+from sfumato.workflow.project.scenario_sections import in_scenario, scenario_of
+from sfumato.workflow.project.sections import Section, section
 
 if TYPE_CHECKING:
-    from sfumato.applying.recoding import Recoding
+    from sfumato.results.recoding import Recoding
 
 
 class Data(Section, frozen=True):
@@ -66,9 +66,9 @@ class Population(Section, frozen=True):
 
     def given_to(self, written: Written) -> Written:
         """Let a measure that asks for the population and names none have this one."""
-        name, parameters = registry.name_and_parameters(written)
-        cls = registry.find("measure", name)
-        known = () if cls is None else registry.parameters_of(cls)
+        name, parameters = methods.name_and_parameters(written)
+        cls = methods.find("measure", name)
+        known = () if cls is None else methods.parameters_of(cls)
         told = {"population": self.path, "population-size": self.size}
         wanted = {key: value for key, value in told.items() if value is not None and key in known}
         return {name: {**wanted, **parameters}} if wanted and not told.keys() & parameters.keys() else written
@@ -258,7 +258,7 @@ class Project:
     @property
     def axes(self) -> tuple[str, str]:
         """The axes of the frontier: the labels of the first privacy and the first utility measure."""
-        privacy, utility = (registry.build_measure(side[0]).label for side in (self.privacy, self.utility))
+        privacy, utility = (methods.build_measure(side[0]).label for side in (self.privacy, self.utility))
         return privacy, utility
 
     def source(self, path: Path | None = None) -> Source:
@@ -282,7 +282,7 @@ class Project:
         """
         spellings = self.data.missing_values
         if self.data.sample is not None and path is None and not is_whole:
-            from sfumato.engines.duckdb import ENGINE
+            from sfumato.workflow.engines.duckdb import ENGINE
 
             return ENGINE.reduce(self.source(path), schema, missing_values=spellings, share=self.data.sample)
         return engine_named(self.data.engine).reduce(self.source(path), schema, missing_values=spellings)
@@ -303,14 +303,14 @@ class Project:
 
 def _of_worst(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
     """Return the measures of the groups that do worst on each of the measures."""
-    asked = [registry.build_measure(written) for written in listed]
+    asked = [methods.build_measure(written) for written in listed]
     found = (each for attribute in by for each in worst_for_each(asked, attribute))
     return tuple({each.name: each.parameters} for each in found)
 
 
 def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
     """Return the measures that a policy speaks of and nobody listed."""
-    asked = [registry.build_measure(written) for written in listed]
+    asked = [methods.build_measure(written) for written in listed]
     named = {name for each in asked for name in (each.name, each.label)}
     wanted = dict.fromkeys(name if name in named else of_one(name)[0] for name in policy)
     return tuple(name for name in wanted if name not in named)
@@ -369,7 +369,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
     _check_by(measure.by, schema)
     listed = (*privacy, *utility)
-    labels = {registry.build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
+    labels = {methods.build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
     named, limited = _policy(file.policy)
     _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
@@ -446,7 +446,7 @@ def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> Hierarchy
 def _check_measures(measures: Iterable[Written], where: str) -> None:
     for written in measures:
         try:
-            registry.build_measure(written)
+            methods.build_measure(written)
         except ParameterError as error:
             raise ProjectError(f"{where}: {error}") from None
 
@@ -476,7 +476,7 @@ def _check_sensitive(name: str, measure: str, attribute: str, schema: Schema) ->
     if len(schema.sensitive) == 1:
         raise ProjectError(f"policy.{name}: no other attribute is sensitive; limit {measure!r} instead")
     bare = measure.partition(" ")[0]
-    method = registry.find("measure", bare) or registry.find("model", bare)
+    method = methods.find("measure", bare) or methods.find("model", bare)
     if getattr(method, "guards", None) == "identity":
         raise ProjectError(f"policy.{name}: {measure} looks at no sensitive attribute; limit it as it is")
 
@@ -495,8 +495,8 @@ def _placed(written: Written, folder: Path) -> Written:
 
 def _files(measure: str) -> frozenset[str]:
     """Return the parameters of a measure that are files."""
-    cls = registry.find("measure", measure)
-    named = {} if cls is None else registry.named_in(cls)
+    cls = methods.find("measure", measure)
+    named = {} if cls is None else methods.named_in(cls)
     return frozenset(name for name, what in named.items() if what == "file")
 
 
@@ -530,7 +530,7 @@ def search_of(block: dict[str, Any], position: int) -> Search:
         name = given.pop(kind, None)
         if not isinstance(name, str):
             raise ProjectError("give a sanitizer or a search by its name, one for each [[try]]")
-        search: Search = registry.build("search", name, given) if kind == "search" else Sweep(name, given)
+        search: Search = methods.build("search", name, given) if kind == "search" else Sweep(name, given)
         if isinstance(search, Sweep):
             search.recipes()
     except (ParameterError, ProjectError) as error:

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from sfumato import registry
-from sfumato.errors import ParameterError, ProjectError, suggestion
-from sfumato.measures.scenario.expressions import Type
-from sfumato.measures.scenario.scenario import Adversary, Guesses, Scenario, TrainedOn, User
+from sfumato.data.schema import Schema
+from sfumato.data.table import Kind
+from sfumato.measures.scenarios.expressions import Type
+from sfumato.measures.scenarios.scenario import Adversary, Guesses, Scenario, TrainedOn, User
 from sfumato.miners.base import CellsAs
-from sfumato.project.sections import Section, section
-from sfumato.schema import Schema
-from sfumato.table import Kind
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError, ProjectError, suggestion
+from sfumato.workflow.project.sections import Section, section
 
 _Written = str | Mapping[str, Any]
 
@@ -76,7 +76,7 @@ def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
         )
         scenario.check(types)
         for miner in (*scenario.user.miners, *scenario.adversary.miners):
-            registry.build_miner(miner)
+            methods.build_miner(miner)
     except ParameterError as error:
         raise ProjectError(f"{where}: {error}") from None
     return scenario

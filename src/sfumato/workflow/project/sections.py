@@ -7,7 +7,7 @@ from typing import Any, TypeVar, get_args
 
 import msgspec
 
-from sfumato.errors import ProjectError, suggestion
+from sfumato.runtime.errors import ProjectError, suggestion
 
 
 class Section(msgspec.Struct, rename="kebab", frozen=True):

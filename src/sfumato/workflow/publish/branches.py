@@ -14,11 +14,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sfumato.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nested
-from sfumato.ranges import OR_MISSING
-from sfumato.release import Release
-from sfumato.spellings import interval_ends, set_parts
-from sfumato.table import text
+from sfumato.data.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nested
+from sfumato.data.ordered_ranges import OR_MISSING
+from sfumato.data.table import text
+from sfumato.results.label_parsing import interval_ends, set_parts
+from sfumato.results.release import Release
 
 
 def published_branches(release: Release, name: str) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sfumato.recipe import Recipe
+from sfumato.registry.recipe import Recipe
 
 
 def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) -> tuple[str, ...]:

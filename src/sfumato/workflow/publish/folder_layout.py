@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.cells import Cells
-from sfumato.errors import VerificationFailed
-from sfumato.facts import RecordKind
-from sfumato.hierarchy import Hierarchy
-from sfumato.publishing.branches import published_branches
-from sfumato.release import Form, Order, Release
-from sfumato.schema import Attribute, Schema
-from sfumato.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
-from sfumato.verifying.tables import WrittenTable
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
+from sfumato.registry.declarations import RecordKind
+from sfumato.results.release import Form, Order, Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.verification.written_tables import WrittenTable
+from sfumato.workflow.publish.branches import published_branches
 
 if TYPE_CHECKING:
     import pyarrow as pa

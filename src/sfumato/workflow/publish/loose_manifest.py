@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import sfumato
-from sfumato.errors import VerificationFailed
-from sfumato.files import files_beside
-from sfumato.publishing.layout import Layout, read_back, tables_of
-from sfumato.publishing.manifest import layout_facts, requirements_of
-from sfumato.publishing.publish import release_files
-from sfumato.release import Release
-from sfumato.verifying.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, read_json
-from sfumato.verifying.documents import written as as_json
-from sfumato.verifying.folder import fingerprint
+from sfumato.results.manifest import layout_facts, requirements_of
+from sfumato.results.release import Release
+from sfumato.runtime.errors import VerificationFailed
+from sfumato.runtime.files import files_beside
+from sfumato.verification.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, read_json
+from sfumato.verification.documents import written as as_json
+from sfumato.verification.folder import fingerprint
+from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.publish import release_files
 
 _ENDING = ".manifest.json"
 

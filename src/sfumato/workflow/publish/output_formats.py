@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import UserError, suggestion
-from sfumato.publishing.partitions import check_partition, lay_into_folders
-from sfumato.publishing.statistics import require_writer, write_statistics
 from sfumato.reading.codebook import Codebook
-from sfumato.release import Release
-from sfumato.verifying.documents import FormatFacts, Manifest
-from sfumato.verifying.folder import FORMATS, Format
-from sfumato.verifying.partitions import partition_files
+from sfumato.results.release import Release
+from sfumato.runtime.errors import UserError, suggestion
+from sfumato.verification.documents import FormatFacts, Manifest
+from sfumato.verification.folder import FORMATS, Format
+from sfumato.verification.partition_check import partition_files
+from sfumato.workflow.publish.partitions import check_partition, lay_into_folders
+from sfumato.workflow.publish.statistics_output import require_writer, write_statistics
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.errors import UserError, suggestion
-from sfumato.release import Release
-from sfumato.table import number
-from sfumato.verifying.partitions import MISSING, partition_file
+from sfumato.data.table import number
+from sfumato.results.release import Release
+from sfumato.runtime.errors import UserError, suggestion
+from sfumato.verification.partition_check import MISSING, partition_file
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -18,19 +18,14 @@ import msgspec
 import numpy as np
 
 import sfumato
-from sfumato import registry
-from sfumato.arrays import Integers
-from sfumato.cells import Cells
-from sfumato.columns import Limit
-from sfumato.decision import Decision, now
-from sfumato.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
-from sfumato.files import files_beside, folder_beside, write_records
-from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.measures.base import Measure, Measurement, label_apart, measure
-from sfumato.project.defaults import Written, default_measures
-from sfumato.project.file import Project, Publication, unnamed
-from sfumato.publishing.layout import Layout, tables_of
-from sfumato.publishing.manifest import (
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table, number
+from sfumato.reading.codebook import NO_CODEBOOK, Codebook
+from sfumato.registry import methods
+from sfumato.registry.recipe import Recipe
+from sfumato.results.decision import Decision, now
+from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.manifest import (
     claims_of,
     figures_of,
     initial_risk,
@@ -42,18 +37,18 @@ from sfumato.publishing.manifest import (
     unchanged_attributes,
     unverified_attributes,
 )
-from sfumato.publishing.sinks import PARQUET, Sinks, resources
-from sfumato.publishing.verify import ReadBack, data_checks
-from sfumato.reading.codebook import NO_CODEBOOK, Codebook
-from sfumato.recipe import Recipe
-from sfumato.release import Earlier, Release, drawn_orders
+from sfumato.results.measurement import Measure, Measurement, label_apart, measure
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Earlier, Release, drawn_orders
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
+from sfumato.runtime.files import files_beside, folder_beside, write_records
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise, unfit_reason
-from sfumato.schema import Schema
-from sfumato.table import Table, number
-from sfumato.verifying.certificate import certificate_check, publisher_s
-from sfumato.verifying.check import ALWAYS_CLAIMED
-from sfumato.verifying.documents import (
+from sfumato.verification.certificate import certificate_check, publisher_s
+from sfumato.verification.check import ALWAYS_CLAIMED
+from sfumato.verification.documents import (
     FORMAT,
     DecisionFacts,
     FileFacts,
@@ -64,8 +59,8 @@ from sfumato.verifying.documents import (
     UnverifiedClaims,
     read_manifest,
 )
-from sfumato.verifying.documents import written as as_json
-from sfumato.verifying.folder import (
+from sfumato.verification.documents import written as as_json
+from sfumato.verification.folder import (
     CERTIFICATE,
     DATAPACKAGE,
     MANIFEST,
@@ -76,8 +71,13 @@ from sfumato.verifying.folder import (
     file_names,
     fingerprint,
 )
-from sfumato.verifying.signature import fingerprint_of, read_private_key, signature_checks, signed
-from sfumato.verifying.tables import read_tables
+from sfumato.verification.signature import fingerprint_of, read_private_key, signature_checks, signed
+from sfumato.verification.written_tables import read_tables
+from sfumato.workflow.project.default_measures import Written, default_measures
+from sfumato.workflow.project.project_file import Project, Publication, unnamed
+from sfumato.workflow.publish.folder_layout import Layout, tables_of
+from sfumato.workflow.publish.output_formats import PARQUET, Sinks, resources
+from sfumato.workflow.publish.verify import ReadBack, data_checks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -282,8 +282,8 @@ def _of_all(project: Project, made: Release) -> Release:
     """Give all records the recoding of a release, where it was learned on a sample of them."""
     if project.data.sample is None:
         return made
-    from sfumato.applying.learned import enforced
-    from sfumato.applying.recoding import freeze
+    from sfumato.results.learned_recoding import enforced
+    from sfumato.results.recoding import freeze
 
     recoding = freeze(made)
     return enforced(recoding, project.all_records(recoding))
@@ -351,7 +351,7 @@ def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Wri
     """Add what somebody learns who has the earlier releases, too, where there are some."""
     wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
     wanted += ["m-invariance"] if release.group_of is not None else []
-    named = {registry.name_and_parameters(each)[0] for each in asked}
+    named = {methods.name_and_parameters(each)[0] for each in asked}
     return (*asked, *(name for name in wanted if release.earlier and name not in named))
 
 
@@ -487,7 +487,7 @@ def _read_as(kind: pa.DataType) -> Callable[[str], int | float | str]:
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
     """Write the report, and what the profiles make of it."""
-    from sfumato.report.profiles import published_pages
+    from sfumato.workflow.report.reviewer_profiles import published_pages
 
     for name, page in published_pages(manifest, written).items():
         (place / name).write_text(page, encoding="utf-8")
@@ -589,7 +589,7 @@ def _unverified_claims(
     by_owner: list[Measurement],
 ) -> UnverifiedClaims:
     """Put down what only the publisher knows."""
-    from sfumato.report.bands import Bands
+    from sfumato.workflow.report.bands import Bands
 
     said, tried = told.publication, evidence.tried
     bands = Bands(evidence.secret)
@@ -626,14 +626,14 @@ def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[W
     their records are claimed.
     """
     wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
-    seen = [written for written in wanted if registry.build_measure(written).needs == "release"]
+    seen = [written for written in wanted if methods.build_measure(written).needs == "release"]
     if not counts_people:
         return tuple(seen)
     return tuple(each for each in seen if each in ALWAYS_CLAIMED or _is_of_utility(each))
 
 
 def _is_of_utility(written: Written) -> bool:
-    return registry.build_measure(written).axis == "utility"
+    return methods.build_measure(written).axis == "utility"
 
 
 def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import UserError
 from sfumato.reading.codebook import Codebook
-from sfumato.reading.statistics import pyreadstat
-from sfumato.verifying.documents import FormatFacts, Manifest
-from sfumato.verifying.folder import PROGRAMS, Format
+from sfumato.reading.statistics_files import pyreadstat
+from sfumato.runtime.errors import UserError
+from sfumato.verification.documents import FormatFacts, Manifest
+from sfumato.verification.folder import PROGRAMS, Format
 
 if TYPE_CHECKING:
     import pyarrow as pa

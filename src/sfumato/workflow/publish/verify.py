@@ -1,6 +1,6 @@
 """Verify: re-check a published folder from its files alone.
 
-Every claim is computed by the second implementation in `sfumato.verifying`, which shares nothing with the
+Every claim is computed by the second implementation in `sfumato.verification`, which shares nothing with the
 first. Only the report is written once more by the same writer, from the manifest and the published cells, and
 compared.
 """
@@ -14,25 +14,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sfumato
-from sfumato.decision import now
-from sfumato.errors import CannotTell, SfumatoError, UserError
-from sfumato.files import file_beside
-from sfumato.publishing.layout import Layout, as_release
-from sfumato.reading.arrow import read_arrow
-from sfumato.verifying.certificate import certificate_check, certified
-from sfumato.verifying.check import Check, check_folder
-from sfumato.verifying.documents import Manifest, read_manifest, release_number, written
-from sfumato.verifying.folder import read_bytes
-from sfumato.verifying.pages import LARGEST_PAGE, compared_words, page_check, page_names, wording_words
-from sfumato.verifying.records import published
-from sfumato.verifying.signature import read_public_key, signature_checks
-from sfumato.verifying.statements import Statements
-from sfumato.verifying.tables import WrittenTable
+from sfumato.reading.arrow_files import read_arrow
+from sfumato.results.decision import now
+from sfumato.runtime.errors import CannotTell, SfumatoError, UserError
+from sfumato.runtime.files import file_beside
+from sfumato.verification.certificate import certificate_check, certified
+from sfumato.verification.check import Check, check_folder
+from sfumato.verification.documents import Manifest, read_manifest, release_number, written
+from sfumato.verification.folder import read_bytes
+from sfumato.verification.page_check import (
+    LARGEST_PAGE,
+    compared_words,
+    page_check,
+    page_names,
+    wording_words,
+)
+from sfumato.verification.page_statements import Statements
+from sfumato.verification.published_view import published
+from sfumato.verification.signature import read_public_key, signature_checks
+from sfumato.verification.written_tables import WrittenTable
+from sfumato.workflow.publish.folder_layout import Layout, as_release
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.release import Release
+    from sfumato.results.release import Release
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,7 +113,7 @@ class Verification:
         return f"<Verification of {self.folder}: {self.outcome}>"
 
     def _repr_html_(self) -> str:
-        from sfumato.report.notebook import verification_html
+        from sfumato.workflow.report.notebook import verification_html
 
         return verification_html(self)
 
@@ -208,8 +214,8 @@ def _page_checks(
 
     Pages of this version are written once more from manifest and cells, and every byte is compared as well.
     """
-    from sfumato.publishing.manifest import layout_of
-    from sfumato.report.profiles import published_pages
+    from sfumato.results.manifest import layout_of
+    from sfumato.workflow.report.reviewer_profiles import published_pages
 
     statements = Statements(
         manifest,

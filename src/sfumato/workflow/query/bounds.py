@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.kernels.estimating import add_up
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.receiving.counting import AnswerCells, all_in_cells, in_cells
-from sfumato.receiving.records import QueryLines
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.kernels.weight_estimates import add_up
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.workflow.query.cell_counts import AnswerCells, all_in_cells, in_cells
+from sfumato.workflow.query.published_records import QueryLines
 
 _MOST_AMOUNTS = 10_000_000
 """Where there are more amounts of places in groups than this, they are added up anew for each cell."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 _AT_ONCE = 2**17
 """So many numbers are looked at together: what a processor has at hand."""

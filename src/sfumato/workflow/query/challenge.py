@@ -11,21 +11,21 @@ from types import MappingProxyType
 
 import numpy as np
 
-from sfumato.arrays import Integers, secret_order
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError, UserError, suggestion
-from sfumato.files import file_beside, folder_beside, write_rows
-from sfumato.measures.base import Measure
-from sfumato.project.defaults import Written
-from sfumato.publishing.publish import publish, require_new
-from sfumato.receiving import score
-from sfumato.receiving.score import MEMBERSHIP, NO, YES, commitment
-from sfumato.recipe import Recipe
-from sfumato.release import Release
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table, text
+from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import Measure
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Integers, secret_order
+from sfumato.runtime.errors import ParameterError, UserError, suggestion
+from sfumato.runtime.files import file_beside, folder_beside, write_rows
 from sfumato.sanitizers.base import Sanitizer, sanitize
-from sfumato.schema import Schema
-from sfumato.table import Table, text
-from sfumato.verifying.documents import written as as_json
+from sfumato.verification.documents import written as as_json
+from sfumato.workflow.project.default_measures import Written
+from sfumato.workflow.publish.publish import publish, require_new
+from sfumato.workflow.query import score
+from sfumato.workflow.query.score import MEMBERSHIP, NO, YES, commitment
 
 FEWEST = 10
 """Fewer targets than this say nothing."""

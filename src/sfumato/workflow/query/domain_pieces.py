@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
-from sfumato.hierarchy import ROOT, Label
-from sfumato.receiving.labels import Wording
-from sfumato.receiving.language import Span
-from sfumato.table import text
+from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.table import text
+from sfumato.runtime.arrays import Booleans, Floats
+from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.query_language import Span
 
 UNNAMED = ""
 """What a piece is called that has no name of its own."""

@@ -8,10 +8,10 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.kernels.estimating import add_up
-from sfumato.receiving.counting import AnswerCells, each_cell, in_cells
-from sfumato.receiving.records import QueryLines
+from sfumato.kernels.weight_estimates import add_up
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.workflow.query.cell_counts import AnswerCells, each_cell, in_cells
+from sfumato.workflow.query.published_records import QueryLines
 
 _MOST_NUMBERS = 50_000_000
 

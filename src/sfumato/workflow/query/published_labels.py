@@ -10,11 +10,11 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.hierarchy import ROOT, Label
-from sfumato.ranges import OR_MISSING, TO, by_letters, in_order, is_between
-from sfumato.receiving.language import Span
-from sfumato.spellings import interval_ends, set_parts
-from sfumato.table import number, text
+from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters, in_order, is_between
+from sfumato.data.table import number, text
+from sfumato.results.label_parsing import interval_ends, set_parts
+from sfumato.workflow.query.query_language import Span
 
 MOST_NUMBERS = 4_096
 """Whole numbers of a larger range than this are not told apart one by one."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.estimating import add_up
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
-from sfumato.measures.estimation.reconstruction import Reconstruction
-from sfumato.receiving.regions import Regions
-from sfumato.release import Release
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.kernels.weight_estimates import add_up
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
+from sfumato.measures.utility.estimation.reconstruction import Reconstruction
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats, Integers
+from sfumato.workflow.query.query_regions import Regions
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,25 +11,25 @@ from typing import Any, get_args
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats
-from sfumato.cells import Cells
-from sfumato.errors import ParameterError, suggestion
-from sfumato.hierarchy import Label
-from sfumato.measures.base import json_value
-from sfumato.measures.estimation.reconstruction import Reconstruction
-from sfumato.publishing.layout import Layout, read_back
-from sfumato.publishing.manifest import layout_of
-from sfumato.publishing.verify import read_written
-from sfumato.receiving.bounds import Bounds, of_counts, of_groups, of_numbers
-from sfumato.receiving.counting import AnswerCells
-from sfumato.receiving.estimates import Moments, exchanged, moments
-from sfumato.receiving.labels import Wording
-from sfumato.receiving.language import Query, parse_query
-from sfumato.receiving.pieces import UNNAMED
-from sfumato.receiving.records import AskedRecords
-from sfumato.receiving.regions import check_names, regions_of, truth
-from sfumato.release import Release
-from sfumato.verifying.documents import read_manifest
+from sfumato.data.hierarchy import Label
+from sfumato.measures.utility.estimation.reconstruction import Reconstruction
+from sfumato.results.manifest import layout_of
+from sfumato.results.measurement import json_value
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Booleans, Floats
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.verification.documents import read_manifest
+from sfumato.workflow.publish.folder_layout import Layout, read_back
+from sfumato.workflow.publish.verify import read_written
+from sfumato.workflow.query.bounds import Bounds, of_counts, of_groups, of_numbers
+from sfumato.workflow.query.cell_counts import AnswerCells
+from sfumato.workflow.query.domain_pieces import UNNAMED
+from sfumato.workflow.query.estimates import Moments, exchanged, moments
+from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.published_records import AskedRecords
+from sfumato.workflow.query.query_language import Query, parse_query
+from sfumato.workflow.query.query_regions import check_names, regions_of, truth
 
 _MOST_NUMBERS = 50_000_000
 _WHY_NO_BOUNDS = {
@@ -123,7 +123,7 @@ def query(
         A release, or a folder that `publish` wrote.
     asked
         For example ``count where age >= 40 and sex = Female by occupation`` or ``mean age by sex``; see
-        `sfumato.receiving.language`.
+        `sfumato.workflow.query.query_language`.
     reading
         How sets of values are read: by ``maximum-entropy``, each as the rest of the release suggests, or
         ``uniform``, all values of a set as equally likely.

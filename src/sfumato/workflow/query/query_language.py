@@ -25,8 +25,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from sfumato.choosing.tokens import Language, TokenReader
-from sfumato.table import number
+from sfumato.data.table import number
+from sfumato.workflow.choose.tokens import Language, TokenReader
 
 Sought = Literal["count", "share", "sum", "mean"]
 TestSign = Literal["=", "<", "<=", ">", ">=", "in", "range", "missing"]

@@ -8,14 +8,14 @@ from typing import NoReturn
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Floats, Integers
-from sfumato.choosing.tokens import Misread
-from sfumato.errors import ParameterError, suggestion
-from sfumato.hierarchy import Label
-from sfumato.receiving.labels import Wording
-from sfumato.receiving.language import CellTest, Condition, Joined, Not, Query
-from sfumato.receiving.pieces import UNNAMED, Pieces, cut
-from sfumato.table import number
+from sfumato.data.hierarchy import Label
+from sfumato.data.table import number
+from sfumato.runtime.arrays import Booleans, Floats, Integers
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.workflow.choose.tokens import Misread
+from sfumato.workflow.query.domain_pieces import UNNAMED, Pieces, cut
+from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.query_language import CellTest, Condition, Joined, Not, Query
 
 _MOST_CELLS = 1_000_000
 """More combinations of regions than this are not looked at."""

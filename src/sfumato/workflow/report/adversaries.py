@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato import formatting, registry
-from sfumato.facts import Attacker, Guards
-from sfumato.frontier import Candidate
-from sfumato.measures.base import Measurement
+from sfumato.registry import methods
+from sfumato.registry.declarations import Attacker, Guards
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import Measurement
 
 _WORTH = {
     "equal": "a prediction counts when it is right",
@@ -85,7 +86,7 @@ def _measurements(candidates: Iterable[Candidate]) -> Iterable[Measurement]:
 
 def adversary_of(measure: str) -> tuple[Guards, Attacker | None]:
     """Return what the adversary of a measure is after, and who it is where the measure says so."""
-    cls = registry.find("measure", measure) or registry.find("model", measure)
+    cls = methods.find("measure", measure) or methods.find("model", measure)
     return getattr(cls, "guards", "attribute"), getattr(cls, "against", None)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sfumato import formatting
-from sfumato.choosing.answer import Answer, LimitWorth, Step
-from sfumato.frontier import Candidate
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate
+from sfumato.workflow.choose.question_answer import Answer, LimitWorth, Step
 
 _MOST_NAMED = 6
 

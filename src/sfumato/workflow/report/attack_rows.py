@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sfumato import formatting, registry
-from sfumato.facts import RecordKind
-from sfumato.measures.base import Measurement, why_not
-from sfumato.report.adversaries import adversary_of
-from sfumato.report.rows import claimed_row
+from sfumato.registry import methods
+from sfumato.registry.declarations import RecordKind
+from sfumato.results import formatting
+from sfumato.results.measurement import Measurement, why_not
+from sfumato.workflow.report.adversaries import adversary_of
+from sfumato.workflow.report.table_rows import claimed_row
 
 _RATES = ("attacked", "control", "guessing")
 
 
 def is_attack(measure: str) -> bool:
     """Return whether a measure of this name tries an attack."""
-    return bool(getattr(registry.find("measure", measure), "is_attack", False))
+    return bool(getattr(methods.find("measure", measure), "is_attack", False))
 
 
 def attacker_of(measure: str) -> str:
@@ -51,7 +52,7 @@ def _rates(found: Measurement) -> dict[str, str]:
 def attacks_tried(taken: Iterable[str]) -> frozenset[str]:
     """Return the measures that were taken, and the attacks that some of them try among others."""
     given = frozenset(taken)
-    return given.union(*(getattr(registry.find("measure", name), "includes", ()) for name in given))
+    return given.union(*(getattr(methods.find("measure", name), "includes", ()) for name in given))
 
 
 def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[dict[str, Any]]:
@@ -65,7 +66,7 @@ def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[d
         What the rows of the release stand for; ``None`` where releases of several kinds are spoken of.
     """
     tried = attacks_tried(taken)
-    known = {name: cls for name, cls in registry.registered("measure").items() if is_attack(name)}
+    known = {name: cls for name, cls in methods.registered("measure").items() if is_attack(name)}
     # a plug-in that only one side has would make the same report read differently to the other
     return [
         {
@@ -75,5 +76,5 @@ def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[d
             "reason": "" if kind is None else why_not(cls, kind),
         }
         for name, cls in known.items()
-        if name not in tried and not registry.is_plugged_in(cls)
+        if name not in tried and not methods.is_plugged_in(cls)
     ]

@@ -14,9 +14,10 @@ import hmac
 import math
 from dataclasses import dataclass, field
 
-from sfumato import formatting, registry
-from sfumato.measures.base import Measurement, json_value
-from sfumato.verifying.documents import Band, numeral
+from sfumato.registry import methods
+from sfumato.results import formatting
+from sfumato.results.measurement import Measurement, json_value
+from sfumato.verification.documents import Band, numeral
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Bands:
         value = measurement.value
         if value is None:
             return None
-        if getattr(registry.find("measure", measurement.measure), "is_promised", False):
+        if getattr(methods.find("measure", measurement.measure), "is_promised", False):
             return Band(low=json_value(value), high=json_value(value))
         low, high = self.around(measurement.label, measurement.attribute, value)
         if formatting.measure_words(measurement.measure).unit == "share" and value <= 1:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.report.matplotlib_svg import FAINT, SIZE
+from sfumato.runtime.arrays import Floats
+from sfumato.workflow.report.matplotlib_svg import FAINT, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sfumato import formatting
-from sfumato.columns import Limit
-from sfumato.frontier import Candidate, Frontier
-from sfumato.report.labels import readable, write_labels
-from sfumato.report.matplotlib_svg import INK, draw_panels, draw_svg
-from sfumato.report.plane import (
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.workflow.report.chart_labels import readable, write_labels
+from sfumato.workflow.report.matplotlib_svg import INK, draw_panels, draw_svg
+from sfumato.workflow.report.scatter import (
     TRIVIAL,
     Plane,
     corners,
@@ -24,8 +24,8 @@ from sfumato.report.plane import (
     say_empty,
     ticks,
 )
-from sfumato.report.stretch import draw_stretch, steepest_stretch
-from sfumato.report.svg import COLOURS
+from sfumato.workflow.report.svg import COLOURS
+from sfumato.workflow.report.zoom import draw_stretch, steepest_stretch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,7 +2,7 @@
 
 A mark names the place of the manifest, or the figure of the cells, that an element shows, as a JSON pointer.
 `verify` compares it with the manifest and the cells, and the visible text with its value. See
-`sfumato.verifying.pages` for what is compared.
+`sfumato.verification.page_check` for what is compared.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from sfumato import formatting
-from sfumato.facts import Words
-from sfumato.verifying.pages import EXPLAINING_NUMERALS
-from sfumato.verifying.renderings import has_numerals
-from sfumato.verifying.statements import pointer
+from sfumato.registry.declarations import Words
+from sfumato.results import formatting
+from sfumato.verification.page_check import EXPLAINING_NUMERALS
+from sfumato.verification.page_statements import pointer
+from sfumato.verification.renderings import has_numerals
 
 
 def mark(place: str, value: Any, text: str) -> Markup:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sfumato import formatting
-from sfumato.arrays import Integers
-from sfumato.errors import ParameterError
-from sfumato.report.drawing import Drawing
-from sfumato.report.labels import readable
-from sfumato.report.panels import Axis, Panel
-from sfumato.report.scales import Scale
-from sfumato.report.svg import COLOURS, Point, Style
+from sfumato.results import formatting
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.report.chart_labels import readable
+from sfumato.workflow.report.drawing import Drawing
+from sfumato.workflow.report.panels import Axis, Panel
+from sfumato.workflow.report.scales import Scale
+from sfumato.workflow.report.svg import COLOURS, Point, Style
 
 Sizes = Sequence[int] | Integers
 """The number of records of each class."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato import formatting
-from sfumato.choosing.comparison import Comparison, Figure, WorseOff
+from sfumato.results import formatting
+from sfumato.workflow.choose.comparison import Comparison, Figure, WorseOff
 
 
 def comparison_words(found: Comparison) -> list[str]:

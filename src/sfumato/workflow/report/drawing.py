@@ -6,8 +6,19 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sfumato.report.panels import Axis, Frame, Panel
-from sfumato.report.svg import FONTS, INK, PAPER, SIZE, Label, Marker, Style, element, path, text_width
+from sfumato.workflow.report.panels import Axis, Frame, Panel
+from sfumato.workflow.report.svg import (
+    FONTS,
+    INK,
+    PAPER,
+    SIZE,
+    Label,
+    Marker,
+    Style,
+    element,
+    path,
+    text_width,
+)
 
 WIDTH = 520
 """The width of every picture in pixels; pages scale it."""
@@ -30,7 +41,7 @@ class Drawing:
 
     Examples
     --------
-    >>> from sfumato.report.scales import Scale
+    >>> from sfumato.workflow.report.scales import Scale
     >>> drawing = Drawing("A line")
     >>> panel = drawing.add_panel(Axis(Scale(0, 1)), Axis(Scale(0, 1)), 100)
     >>> panel.draw_line([(0, 0), (1, 1)], Style(stroke=INK), data={"claim": "a"})

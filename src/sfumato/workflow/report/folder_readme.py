@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sfumato.formatting import joined
-from sfumato.verifying.documents import LayoutFacts, Manifest
-from sfumato.verifying.folder import PROGRAMS
-from sfumato.verifying.partitions import partitioned_table
-from sfumato.verifying.records import table_names
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM
+from sfumato.results.formatting import joined
+from sfumato.verification.documents import LayoutFacts, Manifest
+from sfumato.verification.folder import PROGRAMS
+from sfumato.verification.partition_check import partitioned_table
+from sfumato.verification.published_view import table_names
+from sfumato.verification.renderings import UNVERIFIED_CLAIM
 
 _LABEL = f"*({UNVERIFIED_CLAIM})*"
 """Put after every statement that no reader can check."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato import formatting
-from sfumato.measures.base import worst_value
 from sfumato.measures.by_group import ByGroup
-from sfumato.report.labels import readable
-from sfumato.report.matplotlib_svg import FAINT, INK, draw_panels
-from sfumato.report.plane import say_empty, ticks
-from sfumato.report.svg import COLOURS
+from sfumato.results import formatting
+from sfumato.results.measurement import worst_value
+from sfumato.workflow.report.chart_labels import readable
+from sfumato.workflow.report.matplotlib_svg import FAINT, INK, draw_panels
+from sfumato.workflow.report.scatter import say_empty, ticks
+from sfumato.workflow.report.svg import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

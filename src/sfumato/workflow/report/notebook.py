@@ -7,23 +7,23 @@ from functools import cache
 
 import jinja2
 
-from sfumato import formatting
-from sfumato.choosing.answer import Answer
-from sfumato.choosing.comparison import Comparison
-from sfumato.decision import Decision
-from sfumato.exploring.inspection import Inspection
-from sfumato.frontier import Candidate, Frontier
-from sfumato.hierarchy import Hierarchy
-from sfumato.measures.base import Measurement, worst_value
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute, Schema
+from sfumato.data.table import Table
 from sfumato.measures.by_group import ByGroup
-from sfumato.publishing.verify import Verification
-from sfumato.release import Release
-from sfumato.report.comparisons import comparison_words, figure_rows
-from sfumato.report.markup import html_templates, inline_picture
-from sfumato.report.rows import recipe_words, shown
-from sfumato.schema import Attribute, Schema
-from sfumato.shown import Picture
-from sfumato.table import Table
+from sfumato.registry.display import Picture
+from sfumato.results import formatting
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement, worst_value
+from sfumato.results.release import Release
+from sfumato.workflow.choose.comparison import Comparison
+from sfumato.workflow.choose.question_answer import Answer
+from sfumato.workflow.explore.inspection import Inspection
+from sfumato.workflow.publish.verify import Verification
+from sfumato.workflow.report.comparison_text import comparison_words, figure_rows
+from sfumato.workflow.report.markup import html_templates, inline_picture
+from sfumato.workflow.report.table_rows import recipe_words, shown
 
 _MOST_ROWS = 20
 _MOST_DRAWN = 1000
@@ -208,4 +208,4 @@ def _card(
 
 @cache
 def _template() -> jinja2.Template:
-    return html_templates("sfumato.report").get_template("notebook.html.j2")
+    return html_templates("sfumato.workflow.report").get_template("notebook.html.j2")

@@ -13,26 +13,31 @@ import jinja2
 import numpy as np
 
 import sfumato
-from sfumato import formatting
-from sfumato.arrays import Integers
-from sfumato.columns import Limit
-from sfumato.decision import Decision
-from sfumato.facts import Axis
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.measures.guarantees import guarantee_of
-from sfumato.measures.loss import attribute_losses
-from sfumato.measures.reasons import NotApplicable
-from sfumato.measures.unprotected import Alone, alone_by_insensitive, warnings_of
-from sfumato.project.file import Publication
-from sfumato.publishing.manifest import intervals_at_values
-from sfumato.release import Release, released
-from sfumato.report import charts, curves, matrix
-from sfumato.report.adversaries import measures_against, scenario_rows
-from sfumato.report.attacks import attack_rows, attacks_left, attacks_tried
-from sfumato.report.marks import counted
-from sfumato.report.markup import html_templates, inline_picture
-from sfumato.report.rows import (
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
+from sfumato.measures.disclosure.dp_guarantee import guarantee_of
+from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, warnings_of
+from sfumato.measures.utility.information_loss import attribute_losses
+from sfumato.registry.declarations import Axis
+from sfumato.results import formatting
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.manifest import intervals_at_values
+from sfumato.results.measurement import Measurement
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release, released
+from sfumato.runtime.arrays import Integers
+from sfumato.verification.documents import UnverifiedClaims
+from sfumato.verification.renderings import UNVERIFIED_CLAIM
+from sfumato.workflow.project.project_file import Publication
+from sfumato.workflow.report import charts, class_size_curves, scatter_matrix
+from sfumato.workflow.report.adversaries import measures_against, scenario_rows
+from sfumato.workflow.report.attack_rows import attack_rows, attacks_left, attacks_tried
+from sfumato.workflow.report.claim_marks import counted
+from sfumato.workflow.report.glossary import TERMS
+from sfumato.workflow.report.markup import html_templates, inline_picture
+from sfumato.workflow.report.table_rows import (
     attribute_rows,
     candidate_rows,
     change_rows,
@@ -45,11 +50,6 @@ from sfumato.report.rows import (
     requirement_rows,
     shown,
 )
-from sfumato.report.terms import TERMS
-from sfumato.schema import Schema
-from sfumato.table import Table
-from sfumato.verifying.documents import UnverifiedClaims
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM
 
 _EXPLORATION = {
     "context": "Purpose, recipients and context",
@@ -238,7 +238,7 @@ def cell_facts(release: Release) -> dict[str, Any]:
     """Return what the released cells alone tell: how large the classes are."""
     return {
         "classes": class_facts(release),
-        "classes_chart": inline_picture(curves.class_sizes_chart(release.classes.sizes)),
+        "classes_chart": inline_picture(class_size_curves.class_sizes_chart(release.classes.sizes)),
     }
 
 
@@ -317,11 +317,13 @@ def _frontier_facts(
 ) -> dict[str, Any]:
     efficient = frontier.efficient()
     marked = {"chosen": [chosen], "knee": [frontier.knee()]}
-    shown_axes = frontier.axes if len(frontier.axes) <= matrix.MOST_AXES else frontier.axes[:2]
+    shown_axes = frontier.axes if len(frontier.axes) <= scatter_matrix.MOST_AXES else frontier.axes[:2]
     drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in shown_axes]
     return {
         "frontier": frontier,
-        "frontier_chart": inline_picture(matrix.frontier_picture(frontier, chosen=chosen, limits=policy)),
+        "frontier_chart": inline_picture(
+            scatter_matrix.frontier_picture(frontier, chosen=chosen, limits=policy)
+        ),
         "axes": [
             (formatting.measure_words(axis), formatting.direction(frontier.better(axis)))
             for axis in frontier.axes
@@ -438,7 +440,7 @@ def rendered(facts: Mapping[str, Any], template: str = "report.html.j2") -> str:
 
 @cache
 def _templates() -> jinja2.Environment:
-    environment = html_templates("sfumato.report")
+    environment = html_templates("sfumato.workflow.report")
     environment.filters["count"] = counted
     environment.filters["joined"] = formatting.joined
     environment.filters["recipe"] = recipe_words

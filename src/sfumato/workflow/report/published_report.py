@@ -16,12 +16,15 @@ import msgspec
 import numpy as np
 from markupsafe import Markup, escape
 
-from sfumato import formatting, registry
-from sfumato.columns import Limit
-from sfumato.facts import Axis, Words
-from sfumato.frontier import Candidate
-from sfumato.hierarchy import ROOT
-from sfumato.measures.base import (
+from sfumato.data.hierarchy import ROOT
+from sfumato.data.schema import UNRELEASED, Attribute, Schema
+from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, told_apart
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis, Words
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate
+from sfumato.results.manifest import measurement_of, policy_of, recipe_of
+from sfumato.results.measurement import (
     BY_ATTRIBUTE,
     Measurement,
     json_value,
@@ -31,33 +34,9 @@ from sfumato.measures.base import (
     why_not,
     worst_value,
 )
-from sfumato.measures.unprotected import Alone, alone_by_insensitive, told_apart
-from sfumato.publishing.manifest import measurement_of, policy_of, recipe_of
-from sfumato.release import Release
-from sfumato.report.adversaries import Against, adversary_of, measures_against, scenario_rows
-from sfumato.report.attacks import attacker_of, attacks_left, attacks_tried, is_attack
-from sfumato.report.marks import (
-    MarkedCount,
-    MarkedVerdict,
-    counted,
-    explained,
-    mark,
-    marked_text,
-    marked_words,
-)
-from sfumato.report.page import (
-    SIDES,
-    cell_facts,
-    frame,
-    printed_time,
-    published_sections,
-    recipe_facts,
-    shares_below,
-)
-from sfumato.report.rows import asked_words, detail_words, limit_means, shown
-from sfumato.report.terms import TERMS
-from sfumato.schema import UNRELEASED, Attribute, Schema
-from sfumato.verifying.documents import (
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
+from sfumato.verification.documents import (
     Band,
     Claimed,
     LimitFacts,
@@ -66,9 +45,8 @@ from sfumato.verifying.documents import (
     RequirementFacts,
     numeral,
 )
-from sfumato.verifying.folder import PROGRAMS, Profile, page_of
-from sfumato.verifying.renderings import UNVERIFIED_CLAIM, has_numerals
-from sfumato.verifying.statements import (
+from sfumato.verification.folder import PROGRAMS, Profile, page_of
+from sfumato.verification.page_statements import (
     LABEL,
     cannot_be_checked,
     is_counted_by_owner,
@@ -76,6 +54,29 @@ from sfumato.verifying.statements import (
     requirement_of,
     shown_limit,
 )
+from sfumato.verification.renderings import UNVERIFIED_CLAIM, has_numerals
+from sfumato.workflow.report.adversaries import Against, adversary_of, measures_against, scenario_rows
+from sfumato.workflow.report.attack_rows import attacker_of, attacks_left, attacks_tried, is_attack
+from sfumato.workflow.report.claim_marks import (
+    MarkedCount,
+    MarkedVerdict,
+    counted,
+    explained,
+    mark,
+    marked_text,
+    marked_words,
+)
+from sfumato.workflow.report.glossary import TERMS
+from sfumato.workflow.report.owner_report import (
+    SIDES,
+    cell_facts,
+    frame,
+    printed_time,
+    published_sections,
+    recipe_facts,
+    shares_below,
+)
+from sfumato.workflow.report.table_rows import asked_words, detail_words, limit_means, shown
 
 TITLES: dict[Profile, str] = {
     "ema": "EMA policy 0070 and Health Canada",
@@ -353,7 +354,7 @@ class Sayings:
         """The owner's figures by their labels."""
         found: dict[str, list[OwnerFigure]] = {}
         for figure in self.manifest.unverified.figures:
-            found.setdefault(registry.label(figure.measure, figure.parameters), []).append(figure)
+            found.setdefault(methods.label(figure.measure, figure.parameters), []).append(figure)
         return found
 
     @cached_property
@@ -607,14 +608,14 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
 
 def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
-    models = [registry.find("model", name) for each in manifest.requirements for name in each.model]
+    models = [methods.find("model", name) for each in manifest.requirements for name in each.model]
     unverified = manifest.unverified
     return {
         "no_model": not models,
         "no_attribute_model": not any(getattr(model, "guards", None) == "attribute" for model in models),
         "noisy": [each.name for each in unverified.attributes if each.noisy],
         "kind": manifest.layout.kind,
-        "promises": hasattr(registry.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
+        "promises": hasattr(methods.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
         "sampled": any(claim.interval is not None for claim in told.claims),
         "notes": [
             marked_text(pointer("unverified", "notes", place), note)
@@ -729,7 +730,7 @@ def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
     """Return what is told of the attacks: the rates that they are computed from are the owner's alone."""
     for row in measured_rows(told, "privacy"):
         if is_attack(row["measure"]):
-            asked = registry.look_up("measure", row["measure"])
+            asked = methods.look_up("measure", row["measure"])
             reason = row["reason"] or explained(why_not(asked, told.written.kind))
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
@@ -751,7 +752,7 @@ def _limit_on(told: Sayings, found: Claimed | OwnerFigure, kind: str, place: int
 
 
 def _owner_row(told: Sayings, label: str, figure: OwnerFigure) -> dict[str, Any]:
-    asked = registry.find("measure", figure.measure)
+    asked = methods.find("measure", figure.measure)
     is_told = figure.band is not None
     how = (
         "promised by the method" if getattr(asked, "is_promised", False) else "the owner's figure, as a band"
@@ -783,7 +784,7 @@ def _claim_rows(told: Sayings) -> Iterator[dict[str, Any]]:
 def _marked_asked(manifest: Manifest, place: int) -> Markup:
     requirement = manifest.requirements[place]
     (name,) = requirement.model
-    asked = asked_words(registry.find("model", name), requirement.limit)
+    asked = asked_words(methods.find("model", name), requirement.limit)
     if asked[:1].isdigit():
         # of a model that is not installed here
         asked = f"at least {asked}"
@@ -794,7 +795,7 @@ def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any
     """Say of a model what was asked, what the published cells reach, and by whose distribution it holds."""
     ((name, parameters),) = requirement.model.items()
     here = ("requirements", place)
-    asked = asked_words(registry.find("model", name), requirement.limit)
+    asked = asked_words(methods.find("model", name), requirement.limit)
     return {
         "model": mark(
             pointer(*here, "model"), requirement.model, formatting.model_in_words(name, parameters)

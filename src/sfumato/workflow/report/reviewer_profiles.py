@@ -12,15 +12,20 @@ from typing import Any
 
 from markupsafe import Markup
 
-from sfumato import formatting, registry
-from sfumato.facts import Guards
-from sfumato.measures.base import Measurement, json_value
-from sfumato.release import Release
-from sfumato.report.adversaries import adversary_of
-from sfumato.report.explained import readme
-from sfumato.report.marks import MarkedCount, MarkedVerdict, mark
-from sfumato.report.page import rendered
-from sfumato.report.publication import (
+from sfumato.data.schema import UNRELEASED
+from sfumato.registry import methods
+from sfumato.registry.declarations import Guards
+from sfumato.results import formatting
+from sfumato.results.measurement import Measurement, json_value
+from sfumato.results.release import Release
+from sfumato.verification.documents import Manifest
+from sfumato.verification.folder import README, REPORT, page_of
+from sfumato.verification.page_statements import pointer
+from sfumato.workflow.report.adversaries import adversary_of
+from sfumato.workflow.report.claim_marks import MarkedCount, MarkedVerdict, mark
+from sfumato.workflow.report.folder_readme import readme
+from sfumato.workflow.report.owner_report import rendered
+from sfumato.workflow.report.published_report import (
     TITLES,
     Sayings,
     cell_counts,
@@ -29,10 +34,6 @@ from sfumato.report.publication import (
     measured_rows,
     published_facts,
 )
-from sfumato.schema import UNRELEASED
-from sfumato.verifying.documents import Manifest
-from sfumato.verifying.folder import README, REPORT, page_of
-from sfumato.verifying.statements import pointer
 
 _RISK = "reidentification-risk"
 _USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
@@ -93,7 +94,7 @@ def _guards(row: dict[str, Any]) -> Guards:
 
 def _is_trial(measure: str) -> bool:
     """Return whether an adversary was let loose on the release: one whose guesses the original judges."""
-    needs = getattr(registry.find("measure", measure), "needs", "release")
+    needs = getattr(methods.find("measure", measure), "needs", "release")
     return adversary_of(measure)[1] is not None and needs != "release"
 
 

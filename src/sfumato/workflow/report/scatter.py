@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sfumato import formatting
-from sfumato.columns import Limit
-from sfumato.facts import Better
-from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.report.labels import readable
-from sfumato.report.matplotlib_svg import FAINT, INK
-from sfumato.report.svg import COLOURS, MARKERS
+from sfumato.registry.declarations import Better
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.pareto import Limit
+from sfumato.workflow.report.chart_labels import readable
+from sfumato.workflow.report.matplotlib_svg import FAINT, INK
+from sfumato.workflow.report.svg import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.frontier import Candidate, Frontier
-from sfumato.report.charts import frontier_chart
-from sfumato.report.matplotlib_svg import FAINT, draw_panels
-from sfumato.report.plane import (
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.report.charts import frontier_chart
+from sfumato.workflow.report.matplotlib_svg import FAINT, draw_panels
+from sfumato.workflow.report.scatter import (
     MeasureScale,
     Plane,
     cross_out,

@@ -7,18 +7,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sfumato import formatting, registry
-from sfumato.columns import Limit
-from sfumato.errors import ParameterError
-from sfumato.facts import Axis, Detail, Unit
-from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.measures.base import BY_ATTRIBUTE, Measurement, named
+from sfumato.data.schema import Schema
+from sfumato.data.table import Table
 from sfumato.models.base import PrivacyModel
-from sfumato.project.policies import POLICIES
-from sfumato.publishing.manifest import promised_by
-from sfumato.release import Release
-from sfumato.schema import Schema
-from sfumato.table import Table
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis, Detail, Unit
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.manifest import promised_by
+from sfumato.results.measurement import BY_ATTRIBUTE, Measurement, named
+from sfumato.results.pareto import Limit
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.project.policies import POLICIES
 
 
 def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
@@ -112,7 +113,7 @@ def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]
     """Say of each model that the recipe asks for which level the release reaches."""
     return [
         {
-            "model": formatting.model_in_words(*registry.describe(part)),
+            "model": formatting.model_in_words(*methods.describe(part)),
             "asked": asked_words(part, part.limit),
             "reached": formatting.number(part.level(release.partition(part)), 6),
         }
@@ -201,7 +202,7 @@ def _printed(value: Any, unit: Unit) -> str:
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
     """Set each claim beside what the recipe asked for."""
     asked = {
-        _identity(*registry.describe(part)): asked_words(part, part.limit) for part in promised_models(chosen)
+        _identity(*methods.describe(part)): asked_words(part, part.limit) for part in promised_models(chosen)
     }
     return [
         {
@@ -221,7 +222,7 @@ def _reason(measurement: Measurement) -> str:
 
 def _identity(model: str, parameters: Mapping[str, Any]) -> str:
     """Tell a model with its parameters, apart from the one that holds the limit, from others."""
-    limit = getattr(registry.registered("model").get(model), "parameter", None)
+    limit = getattr(methods.registered("model").get(model), "parameter", None)
     fixed = {name: value for name, value in parameters.items() if name != limit}
     return json.dumps([model, fixed], sort_keys=True, default=str)
 

@@ -7,11 +7,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sfumato.columns import Limit
-from sfumato.frontier import Candidate, Frontier
-from sfumato.report.labels import readable, write_labels
-from sfumato.report.matplotlib_svg import INK
-from sfumato.report.plane import TRIVIAL, Plane, corners, cross_out, draw_candidates, draw_limits, draw_line
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.pareto import Limit
+from sfumato.workflow.report.chart_labels import readable, write_labels
+from sfumato.workflow.report.matplotlib_svg import INK
+from sfumato.workflow.report.scatter import (
+    TRIVIAL,
+    Plane,
+    corners,
+    cross_out,
+    draw_candidates,
+    draw_limits,
+    draw_line,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

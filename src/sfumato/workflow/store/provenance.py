@@ -13,15 +13,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato import registry
-from sfumato.errors import SfumatoError
-from sfumato.files import why_unreadable
+from sfumato.registry import methods
+from sfumato.runtime.errors import SfumatoError
+from sfumato.runtime.files import why_unreadable
 
 if TYPE_CHECKING:
-    from sfumato.measures.base import Measure
-    from sfumato.recipe import Recipe
-    from sfumato.schema import Schema
-    from sfumato.table import Table
+    from sfumato.data.schema import Schema
+    from sfumato.data.table import Table
+    from sfumato.registry.recipe import Recipe
+    from sfumato.results.measurement import Measure
 
 
 _VERSION_BITS = 8
@@ -39,8 +39,8 @@ def version_of(cls: type[Any] | None) -> int:
 
 def all_versions() -> dict[str, int]:
     """Return the versions of everything that a measure may use, first versions left out."""
-    kinds: tuple[registry.Kind, ...] = ("measure", "model", "miner")
-    known = {f"{kind} {name}": cls for kind in kinds for name, cls in registry.registered(kind).items()}
+    kinds: tuple[methods.Kind, ...] = ("measure", "model", "miner")
+    known = {f"{kind} {name}": cls for kind in kinds for name, cls in methods.registered(kind).items()}
     return {name: version_of(cls) for name, cls in known.items() if version_of(cls) != 1}
 
 
@@ -49,14 +49,14 @@ def method_versions(recipe: Recipe) -> dict[str, int]:
 
     Examples
     --------
-    >>> from sfumato.recipe import Recipe
+    >>> from sfumato.registry.recipe import Recipe
     >>> method_versions(Recipe("mondrian", {"model": {"k-anonymity": {"k": 5}}}))
     {}
     """
     models = recipe.parameters.get("model")
-    known = registry.registered("model")
+    known = methods.registered("model")
     used = {name: known.get(name) for name in models} if isinstance(models, Mapping) else {}
-    used[recipe.sanitizer] = registry.find("sanitizer", recipe.sanitizer)
+    used[recipe.sanitizer] = methods.find("sanitizer", recipe.sanitizer)
     return {name: version_of(cls) for name, cls in sorted(used.items()) if version_of(cls) != 1}
 
 
@@ -68,10 +68,10 @@ def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
     >>> asked_key("t-closeness distance=js"), asked_key({"privacy-loss": {}})
     ('{"t-closeness": {"distance": "js"}}', '"privacy-loss"')
     """
-    from sfumato.measures.base import LevelReached, Measure
+    from sfumato.results.measurement import LevelReached, Measure
 
-    asked = measure if isinstance(measure, Measure) else registry.build_measure(measure)
-    changed = registry.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
+    asked = measure if isinstance(measure, Measure) else methods.build_measure(measure)
+    changed = methods.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
     return json.dumps({asked.name: changed} if changed else asked.name, sort_keys=True)
 
 
@@ -82,10 +82,10 @@ def measure_version(key: str) -> int:
     such as a population: 0 where there is none.
     """
     try:
-        name, parameters = registry.name_and_parameters(json.loads(key))
+        name, parameters = methods.name_and_parameters(json.loads(key))
     except (ValueError, SfumatoError):
         return 1
-    cls = {**registry.registered("measure"), **registry.registered("model")}.get(name)
+    cls = {**methods.registered("measure"), **methods.registered("model")}.get(name)
     return version_of(cls) + (_files_of(cls, parameters) << _VERSION_BITS)
 
 
@@ -95,7 +95,7 @@ def reads_the_same(key: str, version: int) -> bool:
 
 
 def _files_of(cls: type[Any] | None, parameters: Mapping[str, Any]) -> int:
-    named = registry.named_in(cls) if cls is not None else {}
+    named = methods.named_in(cls) if cls is not None else {}
     files = [parameters.get(name) for name, what in named.items() if what == "file"]
     given = [Path(file).absolute() for file in files if isinstance(file, str)]
     if not given:

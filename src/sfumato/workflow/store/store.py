@@ -15,17 +15,17 @@ from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sfumato.decision import Decision, now
-from sfumato.errors import ParameterError, SfumatoError, StoreError
-from sfumato.files import create_private
-from sfumato.frontier import Alias, Candidate
-from sfumato.measures.base import Measurement
-from sfumato.recipe import Recipe
-from sfumato.registry import name_and_parameters, registered
-from sfumato.store.checksums import discard_unsound, unsound
-from sfumato.store.costs import Cost
-from sfumato.store.layout import identity_of, prepare
-from sfumato.store.provenance import measure_version, method_versions, reads_the_same
+from sfumato.registry.methods import name_and_parameters, registered
+from sfumato.registry.recipe import Recipe
+from sfumato.results.decision import Decision, now
+from sfumato.results.frontier import Alias, Candidate
+from sfumato.results.measurement import Measurement
+from sfumato.runtime.errors import ParameterError, SfumatoError, StoreError
+from sfumato.runtime.files import create_private
+from sfumato.workflow.store.costs import Cost
+from sfumato.workflow.store.provenance import measure_version, method_versions, reads_the_same
+from sfumato.workflow.store.row_checksums import discard_unsound, unsound
+from sfumato.workflow.store.store_layout import identity_of, prepare
 
 IN_MEMORY = Path(":memory:")
 """The place of a store that is gone with the process."""

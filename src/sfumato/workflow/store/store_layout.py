@@ -7,9 +7,9 @@ import hmac
 import secrets
 import sqlite3
 
-from sfumato.errors import StoreError
-from sfumato.recipe import Recipe
-from sfumato.store.checksums import guard
+from sfumato.registry.recipe import Recipe
+from sfumato.runtime.errors import StoreError
+from sfumato.workflow.store.row_checksums import guard
 
 LAYOUT = 3
 """The layout of today, which stands in the file as SQLite's ``user_version``."""

@@ -9,13 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato import FullDomain, KAnonymity, PrivacyModel, Recipe, Release, Schema, Table, register
-from sfumato.arrays import Floats
-from sfumato.classes import EquivalenceClasses, SensitiveCounts
-from sfumato.facts import Attacker, AttributeName, Axis, Better, Detail, FileName, Guards, Needs, Words
-from sfumato.measures.base import Measure, Measurement
-from sfumato.miners.made import Classifier, Made
+from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.miners.declared import Classifier, Made
 from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
+from sfumato.registry.declarations import (
+    Attacker,
+    AttributeName,
+    Axis,
+    Better,
+    Detail,
+    FileName,
+    Guards,
+    Needs,
+    Words,
+)
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.runtime.arrays import Floats
 
 
 @register

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from sfumato.hierarchy import Dates
-from sfumato.reading.shapes import decimal_mark_without, likely_missing_values, thousands_mark
-from sfumato.workbench.addresses import slug
-from sfumato.workbench.forms.dialect import ENCODINGS, SEPARATORS
-from sfumato.workbench.forms.hierarchy import date_examples, written_source
-from sfumato.workbench.state.editing import inline, set_attribute
+from sfumato.data.hierarchy import Dates
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.interfaces.workbench.forms.csv_dialects import ENCODINGS, SEPARATORS
+from sfumato.interfaces.workbench.forms.hierarchy_form import date_examples, written_source
+from sfumato.interfaces.workbench.state.project_edits import inline, set_attribute
+from sfumato.reading.column_shapes import decimal_mark_without, likely_missing_values, thousands_mark
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-    from sfumato.project.file import Data
-    from sfumato.reading.guess import Guess
-    from sfumato.schema import Attribute
-    from sfumato.table import Table
-    from sfumato.workbench.state.projects import Look
+    from sfumato.data.schema import Attribute
+    from sfumato.data.table import Table
+    from sfumato.interfaces.workbench.state.projects import Look
+    from sfumato.reading.role_guess import Guess
+    from sfumato.workflow.project.project_file import Data
 
 DECIMALS = {".": "point: 3.75", ",": "comma: 3,75"}
 THOUSANDS = {

@@ -6,9 +6,9 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from sfumato.errors import UserError
-from sfumato.formatting import sentence
-from sfumato.workbench.state.published import folder_name
+from sfumato.interfaces.workbench.state.published import folder_name
+from sfumato.results.formatting import sentence
+from sfumato.runtime.errors import UserError
 
 
 def decision_errors(folder: Path, given: Mapping[str, str], *, why: str) -> dict[str, str]:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
-from sfumato import registry
-from sfumato.errors import ParameterError, SfumatoError
+from sfumato.interfaces.workbench.forms.plain_parameters import YES_NO, NotShown, Sort, texts_of, value_of
 from sfumato.models.base import PrivacyModel
-from sfumato.workbench.forms.typing_in import YES_NO, NotShown, Sort, texts_of, value_of
+from sfumato.registry import methods
+from sfumato.runtime.errors import ParameterError, SfumatoError
 
 
 class Typed(Protocol):
@@ -119,7 +119,7 @@ def fields(
     known
         Names of the project that inputs offer.
     """
-    helps, defaults = parameter_help(cls), registry.defaults_of(cls)
+    helps, defaults = parameter_help(cls), methods.defaults_of(cls)
     shown = []
     for name, sort, options in _sorted_parameters(cls, known):
         one = Field(f"{prefix}.{name}", name, sort, swept, options=options, help=helps.get(name, ()))
@@ -173,7 +173,7 @@ def with_typed(shown: Iterable[Field], typed: Typed, errors: Mapping[str, str]) 
 
 def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out what is at its default, unless it was written before or is a model."""
-    defaults = registry.defaults_of(cls)
+    defaults = methods.defaults_of(cls)
     kept: dict[str, Any] = {}
     for name, value in parameters.items():
         if name == "model" and isinstance(value, Mapping):
@@ -185,7 +185,7 @@ def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any
 
 
 def blame(
-    kind: registry.Kind, name: str, parameters: Mapping[str, Any], message: str, prefix: str = "p"
+    kind: methods.Kind, name: str, parameters: Mapping[str, Any], message: str, prefix: str = "p"
 ) -> str:
     """Return the key of the input to which an error belongs, or an empty text if it is not one alone.
 
@@ -244,10 +244,10 @@ def summary(cls: type[Any]) -> tuple[str, ...]:
 
 
 def _sorted_parameters(cls: type[Any], known: Known) -> list[tuple[str, Sort, tuple[str, ...]]]:
-    hints, named = get_type_hints(cls), registry.named_in(cls)
+    hints, named = get_type_hints(cls), methods.named_in(cls)
     return [
         (name, *_sort(name, hints[each.name], named.get(name, ""), known))
-        for name, each in registry.parameters_of(cls).items()
+        for name, each in methods.parameters_of(cls).items()
     ]
 
 
@@ -275,10 +275,10 @@ def _offered(named: str, known: Known) -> tuple[str, ...]:
     if named == "attribute":
         return known.attributes
     if named == "sanitizer":
-        return tuple(registry.registered("sanitizer"))
+        return tuple(methods.registered("sanitizer"))
     if named == "miner":
-        return tuple(registry.registered("miner"))
-    return (*registry.registered("measure"), *registry.registered("model")) if named == "measure" else ()
+        return tuple(methods.registered("miner"))
+    return (*methods.registered("measure"), *methods.registered("model")) if named == "measure" else ()
 
 
 def _model_choices(key: str, given: Any, swept: bool) -> tuple[ModelChoice, ...]:
@@ -291,32 +291,32 @@ def _model_choices(key: str, given: Any, swept: bool) -> tuple[ModelChoice, ...]
             name in given,
             fields(cls, given.get(name, {}), swept=swept, prefix=f"{key}.{name}"),
         )
-        for name, cls in registry.registered("model").items()
+        for name, cls in methods.registered("model").items()
     )
 
 
 def _read_models(key: str, typed: Typed, swept: bool) -> Reading:
-    ticked = [name for name in registry.registered("model") if name in typed.getlist(key)]
+    ticked = [name for name in methods.registered("model") if name in typed.getlist(key)]
     if not ticked:
         return Reading({}, {key: "tick at least one model"})
     found = Reading({})
     for name in ticked:
-        inner = read(registry.look_up("model", name), typed, swept=swept, prefix=f"{key}.{name}")
+        inner = read(methods.look_up("model", name), typed, swept=swept, prefix=f"{key}.{name}")
         found.parameters[name] = inner.parameters
         found.errors.update(inner.errors)
     return found
 
 
 def _tidy_model(name: str, given: Mapping[str, Any], before: Any) -> dict[str, Any]:
-    cls = registry.look_up("model", name)
+    cls = methods.look_up("model", name)
     was = before.get(name, {}) if isinstance(before, Mapping) else {}
     kept = tidy(cls, given, was if isinstance(was, Mapping) else {})
     return {key: value for key, value in given.items() if key in kept or key == cls.parameter}
 
 
-def _complaint(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) -> str:
+def _complaint(kind: methods.Kind, name: str, parameters: Mapping[str, Any]) -> str:
     """Return what the library says of these parameters, or an empty text."""
-    from sfumato.search.sweep import Sweep, check_how_many, choices
+    from sfumato.searches.sweep import Sweep, check_how_many, choices
 
     try:
         if kind == "sanitizer":
@@ -324,9 +324,9 @@ def _complaint(kind: registry.Kind, name: str, parameters: Mapping[str, Any]) ->
         elif kind == "model":
             check_how_many(name, parameters)
             for one in choices(parameters):
-                registry.build("model", name, one)
+                methods.build("model", name, one)
         else:
-            registry.build(kind, name, parameters)
+            methods.build(kind, name, parameters)
     except SfumatoError as error:
         return str(error)
     return ""

@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 from starlette.datastructures import FormData
 
-from sfumato.errors import HierarchyError
-from sfumato.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Nested, Prefixes
-from sfumato.table import text
-from sfumato.workbench.state import branches
-from sfumato.workbench.state.branches import TreeNode
+from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Nested, Prefixes
+from sfumato.data.table import text
+from sfumato.interfaces.workbench.state import hierarchy_edits
+from sfumato.interfaces.workbench.state.hierarchy_edits import TreeNode
+from sfumato.runtime.errors import HierarchyError
 
 UNITS: tuple[str, ...] = get_args(DateUnit)
 _FORMATS = (
@@ -124,17 +124,17 @@ def edited(hierarchy: Hierarchy, form: FormData) -> Hierarchy:
         raise HierarchyError("no node is chosen; mark some in the tree first")
     match form.get("action"):
         case "merge":
-            return branches.merge(hierarchy, nodes, label)
+            return hierarchy_edits.merge(hierarchy, nodes, label)
         case "group":
-            return branches.group(hierarchy, nodes, label)
+            return hierarchy_edits.group(hierarchy, nodes, label)
         case "rename" if len(nodes) == 1:
-            return branches.rename(hierarchy, nodes[0], label)
+            return hierarchy_edits.rename(hierarchy, nodes[0], label)
         case "rename":
             raise HierarchyError("only one node can be renamed at a time; choose one, or merge them")
         case "move":
-            return branches.move(hierarchy, nodes, TreeNode.parse(str(form.get("target")), hierarchy))
+            return hierarchy_edits.move(hierarchy, nodes, TreeNode.parse(str(form.get("target")), hierarchy))
         case "dissolve":
-            return branches.dissolve(hierarchy, nodes)
+            return hierarchy_edits.dissolve(hierarchy, nodes)
     raise HierarchyError("say what to do with the chosen nodes: merge, group, rename, move or dissolve")
 
 

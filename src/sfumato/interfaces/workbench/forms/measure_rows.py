@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato import formatting, registry
-from sfumato.errors import SfumatoError
-from sfumato.facts import Axis
-from sfumato.workbench.forms.fields import Field, Typed, blame, fields, read, tidy, with_typed
-from sfumato.workbench.forms.plan import Plan, put_first
-from sfumato.workbench.forms.typing_in import NotShown
+from sfumato.interfaces.workbench.forms.fields import Field, Typed, blame, fields, read, tidy, with_typed
+from sfumato.interfaces.workbench.forms.plain_parameters import NotShown
+from sfumato.interfaces.workbench.forms.plan_form import Plan, put_first
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis
+from sfumato.results import formatting
+from sfumato.runtime.errors import SfumatoError
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,9 @@ class MeasureRow:
         return formatting.measure_words(self.name).meaning
 
     @property
-    def kind(self) -> registry.Kind:
+    def kind(self) -> methods.Kind:
         """Whether it is a measure, or the level reached in a model."""
-        return "model" if self.name in registry.registered("model") else "measure"
+        return "model" if self.name in methods.registered("model") else "measure"
 
     @property
     def parameters(self) -> str:
@@ -115,12 +116,12 @@ def _written(cls: type[Any], name: str, key: str, typed: Typed, written: Any, er
     reading = read(cls, typed, prefix=key)
     errors.update(reading.errors)
     given = tidy(cls, reading.parameters, before)
-    kind: registry.Kind = "model" if name in registry.registered("model") else "measure"
+    kind: methods.Kind = "model" if name in methods.registered("model") else "measure"
     if kind == "model" and cls.parameter not in before:
         given.pop(cls.parameter, None)
     if not errors and "scenario" not in given:
         try:
-            registry.build(kind, name, given)
+            methods.build(kind, name, given)
         except SfumatoError as error:
             errors[blame(kind, name, given, str(error), key)] = str(error).removeprefix(f"{name}: ")
     if written is not None and given == dict(before):
@@ -144,16 +145,16 @@ def _inputs(plan: Plan, cls: type[Any], key: str, given: Mapping[str, Any]) -> t
 
 
 def _measurable(side: Axis) -> list[str]:
-    measures = [name for name, cls in registry.registered("measure").items() if cls.axis == side]
-    return measures + (list(registry.registered("model")) if side == "privacy" else [])
+    measures = [name for name, cls in methods.registered("measure").items() if cls.axis == side]
+    return measures + (list(methods.registered("model")) if side == "privacy" else [])
 
 
 def _class(name: str) -> type[Any] | None:
-    return {**registry.registered("measure"), **registry.registered("model")}.get(name)
+    return {**methods.registered("measure"), **methods.registered("model")}.get(name)
 
 
 def _parts(written: Any) -> tuple[str, Mapping[str, Any]]:
     if isinstance(written, str) and " scenario=" in written:
         name, _, scenario = written.partition(" scenario=")
         return name, {"scenario": scenario}
-    return registry.name_and_parameters(written)
+    return methods.name_and_parameters(written)

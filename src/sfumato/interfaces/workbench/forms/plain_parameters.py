@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from sfumato.errors import ParameterError
-from sfumato.table import number
-from sfumato.workbench.forms.tomls import toml, toml_lines
+from sfumato.data.table import number
+from sfumato.interfaces.workbench.forms.toml_text import toml, toml_lines
+from sfumato.runtime.errors import ParameterError
 
 Sort = Literal["number", "text", "choice", "yes-no", "list", "table", "models", "scenario"]
 """The kinds of inputs."""

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from starlette.exceptions import HTTPException
 
-from sfumato import formatting, registry
-from sfumato.errors import SfumatoError
-from sfumato.facts import Axis
-from sfumato.project.file import Project
-from sfumato.recipe import Recipe
-from sfumato.search.sweep import Sweep
-from sfumato.workbench.forms.fields import Known
-from sfumato.workbench.forms.tomls import toml_item
-from sfumato.workbench.state.editing import read_text
+from sfumato.interfaces.workbench.forms.fields import Known
+from sfumato.interfaces.workbench.forms.toml_text import toml_item
+from sfumato.interfaces.workbench.state.project_edits import read_text
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis
+from sfumato.registry.recipe import Recipe
+from sfumato.results import formatting
+from sfumato.runtime.errors import SfumatoError
+from sfumato.searches.sweep import Sweep
+from sfumato.workflow.project.project_file import Project
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -140,7 +141,7 @@ def _shortened(given: Any) -> Any:
 def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
     """Raise an error, in the library's words, for a block that cannot be tried."""
     if kind == "search":
-        registry.build("search", name, given)
+        methods.build("search", name, given)
         return
     Sweep(name, given).recipes()
 

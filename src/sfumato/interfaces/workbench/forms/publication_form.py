@@ -7,13 +7,13 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sfumato.errors import ProjectError, suggestion
-from sfumato.verifying.folder import FORMATS, PROFILES
+from sfumato.runtime.errors import ProjectError, suggestion
+from sfumato.verification.folder import FORMATS, PROFILES
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-    from sfumato.project.file import Publication
+    from sfumato.workflow.project.project_file import Publication
 
 _MOST_LETTERS = 20_000
 

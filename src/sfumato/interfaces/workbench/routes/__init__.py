@@ -7,7 +7,7 @@ from importlib import import_module
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
-from sfumato.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.state import state_of
 
 FIRST = "folder"
 PAGES = (

@@ -12,21 +12,21 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import PolicyNotMet, words_before
-from sfumato.formatting import sentence
-from sfumato.project.file import Project
-from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.forms.decision import decision_errors
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import project_of
-from sfumato.workbench.state.published import folder_name, folder_of, free_name
-from sfumato.workbench.state.releases import chosen_of
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import Key, waited
+from sfumato.interfaces.workbench.addresses import link, slug
+from sfumato.interfaces.workbench.forms.decision_form import decision_errors
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.published import folder_name, folder_of, free_name
+from sfumato.interfaces.workbench.state.releases import chosen_of
+from sfumato.interfaces.workbench.state.route_lookup import project_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import Key, waited
+from sfumato.results.formatting import sentence
+from sfumato.runtime.errors import PolicyNotMet, words_before
+from sfumato.workflow.project.project_file import Project
 
 if TYPE_CHECKING:
-    from sfumato.applying.parent import Parent
-    from sfumato.store.base import Store
+    from sfumato.workflow.apply.parent_publication import Parent
+    from sfumato.workflow.store.store import Store
 
 _MOST_LETTERS = 20_000
 _FIELDS = ("file", "limit", "why", "by", "folder")
@@ -162,9 +162,9 @@ def _writing(
             return NewMonth(given, said=sentence(str(error)), is_refused=True)
 
     def published() -> str:
-        from sfumato.applying.known import known_folders
-        from sfumato.applying.parent import publish_applied
-        from sfumato.store.base import Store
+        from sfumato.workflow.apply.parent_publication import publish_applied
+        from sfumato.workflow.apply.stored_publications import known_folders
+        from sfumato.workflow.store.store import Store
 
         target = project.path.parent / name
         with Store(project.store_path, create=False) as store:
@@ -193,7 +193,7 @@ def _writing(
 
 
 def _parent(project: Project, store: Store, folder: Path | None, identity: str | None) -> Parent:
-    from sfumato.applying.parent import published_parent, stored_parent
+    from sfumato.workflow.apply.parent_publication import published_parent, stored_parent
 
     return (
         stored_parent(project, store, identity or "") if folder is None else published_parent(project, folder)

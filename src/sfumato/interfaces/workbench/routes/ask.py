@@ -9,8 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.choosing.answer import Answer, LimitWorth, Step
-from sfumato.choosing.question import (
+from sfumato.interfaces.workbench.pages import page
+from sfumato.interfaces.workbench.state.current_frontier import Findings
+from sfumato.interfaces.workbench.state.route_lookup import findings_of
+from sfumato.results.formatting import sentence
+from sfumato.results.frontier import Candidate, broken_limits
+from sfumato.results.measurement import Measurement, by_attribute, label_apart
+from sfumato.runtime.errors import ParameterError
+from sfumato.workflow.choose.question import (
     EXAMPLE,
     SHORT_NAMES,
     full_name,
@@ -20,14 +26,8 @@ from sfumato.choosing.question import (
     places_of,
     unmeasured,
 )
-from sfumato.choosing.tokens import Misread
-from sfumato.errors import ParameterError
-from sfumato.formatting import sentence
-from sfumato.frontier import Candidate, broken_limits
-from sfumato.measures.base import Measurement, by_attribute, label_apart
-from sfumato.workbench.pages import page
-from sfumato.workbench.state.addressed import findings_of
-from sfumato.workbench.state.findings import Findings
+from sfumato.workflow.choose.question_answer import Answer, LimitWorth, Step
+from sfumato.workflow.choose.tokens import Misread
 
 STANDING = {
     "max weighted-k where suppression = 0% and loss <= 25%": "How much privacy can be had if no record may "
@@ -85,7 +85,7 @@ def _about_attributes(measures: Iterable[str]) -> list[str]:
 
 
 def _answered(findings: Findings, asked: str, policy: Any, is_sensitive: bool) -> dict[str, Any]:
-    from sfumato.choosing.answer import ask as answer
+    from sfumato.workflow.choose.question_answer import ask as answer
 
     try:
         found = answer(findings.frontier, asked)
@@ -137,7 +137,7 @@ def _facts(found: Answer, policy: Any) -> dict[str, Any]:
 
 
 def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     values = {name: candidate.value(name) for name in found.question.measures}
     return {
@@ -153,7 +153,7 @@ def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
 
 
 def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     name = worth.limit.measure
     have = "you could have" if found.candidate is not None else "there is"
@@ -171,7 +171,7 @@ def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
 
 
 def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     name = worth.limit.measure
     short, limit = formatting.value_of(name, step.at), formatting.value_of(name, worth.limit.number)
@@ -186,7 +186,7 @@ def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
 
 def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return what may be written: the word, what kind of word it is, and what it means."""
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     apart = map(label_apart, by_attribute(measurements))
     labels = list(dict.fromkeys([*(m.label for m in measurements), *apart]))

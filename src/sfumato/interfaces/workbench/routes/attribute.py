@@ -13,13 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.arrays import Integers
-from sfumato.errors import HierarchyError, SfumatoError
-from sfumato.hierarchy import Flat, Hierarchy
-from sfumato.schema import Attribute
-from sfumato.table import Column, text
-from sfumato.workbench.addresses import link, named
-from sfumato.workbench.forms.hierarchy import (
+from sfumato.data.hierarchy import Flat, Hierarchy
+from sfumato.data.schema import Attribute
+from sfumato.data.table import Column, text
+from sfumato.interfaces.workbench.addresses import link, named
+from sfumato.interfaces.workbench.forms.hierarchy_form import (
     SEPARATORS,
     UNITS,
     chosen_source,
@@ -29,15 +27,17 @@ from sfumato.workbench.forms.hierarchy import (
     source_facts,
     whole,
 )
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state import hierarchy_files
-from sfumato.workbench.state.addressed import look_of
-from sfumato.workbench.state.branches import TreeNode
-from sfumato.workbench.state.editing import edit, require_version, set_attribute, version_of
-from sfumato.workbench.state.projects import Look
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.views.pictures import counts_of, distribution
-from sfumato.workbench.views.trees import MOST_CHILDREN, tree_of
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state import hierarchy_files
+from sfumato.interfaces.workbench.state.hierarchy_edits import TreeNode
+from sfumato.interfaces.workbench.state.project_edits import edit, require_version, set_attribute, version_of
+from sfumato.interfaces.workbench.state.projects import Look
+from sfumato.interfaces.workbench.state.route_lookup import look_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.views.distribution_bars import counts_of, distribution
+from sfumato.interfaces.workbench.views.trees import MOST_CHILDREN, tree_of
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import HierarchyError, SfumatoError
 
 _MOST_TARGETS = 500
 

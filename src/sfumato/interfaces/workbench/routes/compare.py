@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.errors import UserError
-from sfumato.frontier import Candidate, Frontier
-from sfumato.workbench.pages import page
-from sfumato.workbench.state.addressed import findings_of
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.releases import candidate_of, released
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import waited
-from sfumato.workbench.views.names import names_of
+from sfumato.interfaces.workbench.pages import page
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.releases import candidate_of, released
+from sfumato.interfaces.workbench.state.route_lookup import findings_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.views.candidate_names import names_of
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.errors import UserError
 
 MOST = 3
 _MOST_CHOICES = 400
@@ -49,7 +49,7 @@ def compare(request: Request) -> Response:
 
 def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict[str, Any]:
     """Make the releases again and compare them, in a thread."""
-    from sfumato.choosing.side_by_side import side_by_side
+    from sfumato.workflow.choose.side_by_side import side_by_side
 
     said = "The releases are made again, to count who is better off in which."
     called = names_of(chosen)
@@ -61,8 +61,8 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
     measured = tuple(len(each.measurements) for each in chosen)
 
     def make() -> dict[str, Any]:
-        from sfumato.report.curves import class_size_curves
-        from sfumato.report.markup import inline_picture
+        from sfumato.workflow.report.class_size_curves import class_size_curves
+        from sfumato.workflow.report.markup import inline_picture
 
         named = [replace(each, id=called[each.id]) for each in chosen]
         sizes = {each.id: release.classes.sizes for each, release in zip(named, releases, strict=True)}
@@ -72,9 +72,9 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
 
 
 def _facts(found: Any, curves: Markup) -> dict[str, Any]:
-    from sfumato import formatting
-    from sfumato.report.comparisons import comparison_words
-    from sfumato.report.rows import shown
+    from sfumato.results import formatting
+    from sfumato.workflow.report.comparison_text import comparison_words
+    from sfumato.workflow.report.table_rows import shown
 
     return {
         "lines": [
@@ -98,7 +98,7 @@ def _facts(found: Any, curves: Markup) -> dict[str, Any]:
 
 
 def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
-    from sfumato import formatting
+    from sfumato.results import formatting
 
     rows = {
         "classes": [each.n_classes for each in sizes],
@@ -122,7 +122,7 @@ def _choices(frontier: Frontier, chosen: list[Candidate]) -> list[tuple[str, lis
 
 
 def _recipe(candidate: Candidate) -> str:
-    from sfumato.report.rows import recipe_words
+    from sfumato.workflow.report.table_rows import recipe_words
 
     return recipe_words(candidate)
 

@@ -9,17 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato import formatting
-from sfumato.errors import UserError
-from sfumato.schema import KINDS, ROLES, UNRELEASED, Attribute
-from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.forms.publication import FIELDS, stated
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import look_of
-from sfumato.workbench.state.editing import edit, set_attribute
-from sfumato.workbench.state.projects import Look
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.views.pictures import distribution
+from sfumato.data.schema import KINDS, ROLES, UNRELEASED, Attribute
+from sfumato.interfaces.workbench.addresses import link, slug
+from sfumato.interfaces.workbench.forms.publication_form import FIELDS, stated
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.project_edits import edit, set_attribute
+from sfumato.interfaces.workbench.state.projects import Look
+from sfumato.interfaces.workbench.state.route_lookup import look_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.views.distribution_bars import distribution
+from sfumato.results import formatting
+from sfumato.runtime.errors import UserError
 
 PERSON = "person"
 """What the page offers beside the roles: identifying, and records with the same value are one person's."""

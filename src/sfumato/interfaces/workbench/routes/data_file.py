@@ -10,11 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.errors import DataError, SfumatoError
-from sfumato.formatting import sentence
-from sfumato.schema import UNRELEASED
-from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.data_file import (
+from sfumato.data.schema import UNRELEASED
+from sfumato.interfaces.workbench.addresses import link
+from sfumato.interfaces.workbench.forms.data_file_form import (
     choices,
     complaints,
     date_fields,
@@ -25,12 +23,14 @@ from sfumato.workbench.forms.data_file import (
     typed,
     with_guessed_marks,
 )
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import look_of, project_file_of, project_of
-from sfumato.workbench.state.editing import Changed, edit, read_text
-from sfumato.workbench.state.projects import Look
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.views.dossiers import original_records
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.project_edits import Changed, edit, read_text
+from sfumato.interfaces.workbench.state.projects import Look
+from sfumato.interfaces.workbench.state.route_lookup import look_of, project_file_of, project_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.views.dossiers import original_records
+from sfumato.results.formatting import sentence
+from sfumato.runtime.errors import DataError, SfumatoError
 
 _SAVED = "The file is read as you said. The roles are as they were."
 _IS_TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
@@ -116,7 +116,7 @@ def _written(request: Request, version: str, look: Look | None, given: Mapping[s
     """Change the project file; return what prevents it, by the field that it is about."""
     from tomlkit import dumps
 
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
     path, projects = project_file_of(request), state_of(request).projects
     fields = date_fields(look) if look else {}

@@ -10,27 +10,27 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import SfumatoError
-from sfumato.frontier import Candidate, Frontier
-from sfumato.project.file import Project
-from sfumato.publishing.cautions import cautions
-from sfumato.workbench.addresses import link, slug
-from sfumato.workbench.forms.decision import decision_errors
-from sfumato.workbench.pages import page, posted
-from sfumato.workbench.state.addressed import project_of
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.published import (
+from sfumato.interfaces.workbench.addresses import link, slug
+from sfumato.interfaces.workbench.forms.decision_form import decision_errors
+from sfumato.interfaces.workbench.pages import page, posted
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.published import (
     decisions_of,
     folder_name,
     folder_of,
     folders_of,
     free_name,
 )
-from sfumato.workbench.state.releases import chosen_of
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import Key, waited
-from sfumato.workbench.views.measured import measured_facts
-from sfumato.workbench.views.names import names_of
+from sfumato.interfaces.workbench.state.releases import chosen_of
+from sfumato.interfaces.workbench.state.route_lookup import project_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import Key, waited
+from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
+from sfumato.interfaces.workbench.views.candidate_names import names_of
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.errors import SfumatoError
+from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.cautions import cautions
 
 TABLES = {"one-table": ("data",), "two-tables": ("quasi-identifiers", "sensitive")}
 _MOST_LETTERS = 20_000
@@ -160,11 +160,11 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     """Write what `sfumato publish` writes, by the same function, and record the decision."""
 
     def write() -> str:
-        from sfumato.applying.known import earlier_releases, known_folders
-        from sfumato.exploring.stored import frontier_of
-        from sfumato.publishing.publish import Evidence
-        from sfumato.publishing.publish import publish_candidate as write_folder
-        from sfumato.store.base import Store
+        from sfumato.workflow.apply.stored_publications import earlier_releases, known_folders
+        from sfumato.workflow.explore.stored_results import frontier_of
+        from sfumato.workflow.publish.publish import Evidence
+        from sfumato.workflow.publish.publish import publish_candidate as write_folder
+        from sfumato.workflow.store.store import Store
 
         project, target = opened.project, opened.project.path.parent / name
         with Store(project.store_path, create=False) as store:
@@ -190,7 +190,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
 
 def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
     """Return everything that was checked with what was found wrong, and what hindered the check."""
-    from sfumato.publishing.verify import verify
+    from sfumato.workflow.publish.verify import verify
 
     try:
         found = verify(path)

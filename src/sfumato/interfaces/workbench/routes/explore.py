@@ -12,24 +12,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from sfumato import formatting
-from sfumato.caching import remembered
-from sfumato.errors import SfumatoError
-from sfumato.exploring.growth import Growth, growth_of
-from sfumato.frontier import Candidate, Frontier
-from sfumato.project.budget import seconds_of
-from sfumato.runtime.machine import processors
-from sfumato.store.base import Store, is_being_explored
-from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.plan import Plan
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import opened_of, project_file_of
-from sfumato.workbench.state.jobs import Job
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.sheet import Sheet
-from sfumato.workbench.state.state import State, state_of
-from sfumato.workbench.state.works import waited
-from sfumato.workbench.views.candidates import (
+from sfumato.interfaces.workbench.addresses import link
+from sfumato.interfaces.workbench.forms.plan_form import Plan
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
+from sfumato.interfaces.workbench.state.jobs import Job
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.route_lookup import opened_of, project_file_of
+from sfumato.interfaces.workbench.state.state import State, state_of
+from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
     candidate_rows,
@@ -39,6 +31,14 @@ from sfumato.workbench.views.candidates import (
     usual_axes,
     worst_axes,
 )
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.runtime.caching import remembered
+from sfumato.runtime.errors import SfumatoError
+from sfumato.runtime.machine import processors
+from sfumato.workflow.explore.convergence import Growth, growth_of
+from sfumato.workflow.project.budget import seconds_of
+from sfumato.workflow.store.store import Store, is_being_explored
 
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _MOST_DRAWN = 2_000
@@ -141,7 +141,7 @@ def details(request: Request) -> Response:
 
 def picture(request: Request) -> Response:
     """Draw the frontier for a browser without scripts; a very long list is drawn by its efficient part."""
-    from sfumato.report.matrix import frontier_picture
+    from sfumato.workflow.report.scatter_matrix import frontier_picture
 
     seen = Seen.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
@@ -328,9 +328,9 @@ def _policy_words(seen: Seen) -> list[str]:
 
 
 def _labels(measures: Any) -> list[str]:
-    from sfumato import registry
+    from sfumato.registry import methods
 
-    return [registry.build_measure(written).label for written in measures]
+    return [methods.build_measure(written).label for written in measures]
 
 
 routes = [

@@ -12,16 +12,21 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato import formatting, registry
-from sfumato.errors import ParameterError, ProjectError, SfumatoError
-from sfumato.facts import Axis
-from sfumato.formatting import sentence
-from sfumato.project.policies import POLICIES
-from sfumato.table import number
-from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.fields import Field, Reading, blame, fields, read, summary, tidy, with_typed
-from sfumato.workbench.forms.measure_rows import measure_rows, read_measures
-from sfumato.workbench.forms.plan import (
+from sfumato.data.table import number
+from sfumato.interfaces.workbench.addresses import link
+from sfumato.interfaces.workbench.forms.fields import (
+    Field,
+    Reading,
+    blame,
+    fields,
+    read,
+    summary,
+    tidy,
+    with_typed,
+)
+from sfumato.interfaces.workbench.forms.measure_rows import measure_rows, read_measures
+from sfumato.interfaces.workbench.forms.plain_parameters import NotShown
+from sfumato.interfaces.workbench.forms.plan_form import (
     SIDES,
     Plan,
     Try,
@@ -32,11 +37,16 @@ from sfumato.workbench.forms.plan import (
     put_try,
     remove_try,
 )
-from sfumato.workbench.forms.tomls import toml_lines
-from sfumato.workbench.forms.typing_in import NotShown
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import project_file_of
-from sfumato.workbench.state.editing import edit
+from sfumato.interfaces.workbench.forms.toml_text import toml_lines
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.project_edits import edit
+from sfumato.interfaces.workbench.state.route_lookup import project_file_of
+from sfumato.registry import methods
+from sfumato.registry.declarations import Axis
+from sfumato.results import formatting
+from sfumato.results.formatting import sentence
+from sfumato.runtime.errors import ParameterError, ProjectError, SfumatoError
+from sfumato.workflow.project.policies import POLICIES
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
 _MORE_LIMITS = 2
@@ -80,8 +90,8 @@ def _shown(
 
 def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str]:
     """Return what can be limited, of single sensitive attributes too where there are several."""
-    every = [*registry.registered("measure"), *registry.registered("model")]
-    found = [(name, registry.find("measure", name) or registry.find("model", name)) for name in every]
+    every = [*methods.registered("measure"), *methods.registered("model")]
+    found = [(name, methods.find("measure", name) or methods.find("model", name)) for name in every]
     of_attributes = [name for name, method in found if getattr(method, "guards", None) == "attribute"]
     apart = {f"{name} of {each}" for name in of_attributes for each in sensitive if len(sensitive) > 1}
     return sorted({*every, *apart, *policy} - {"named"})
@@ -89,14 +99,14 @@ def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str
 
 def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
     """Return what can be tried, in groups."""
-    sanitizers = registry.registered("sanitizer")
+    sanitizers = methods.registered("sanitizer")
     groups: list[tuple[str, TryKind, list[str]]] = [
         ("Methods", "sanitizer", [name for name in sanitizers if name not in _TRIVIAL]),
-        ("Searches", "search", [name for name in registry.registered("search") if name != "sweep"]),
+        ("Searches", "search", [name for name in methods.registered("search") if name != "sweep"]),
         ("The two ends, to compare with", "sanitizer", [name for name in _TRIVIAL if name in sanitizers]),
     ]
     return [
-        (title, [(kind, name, summary(registry.look_up(kind, name))) for name in names])
+        (title, [(kind, name, summary(methods.look_up(kind, name))) for name in names])
         for title, kind, names in groups
     ]
 
@@ -106,7 +116,7 @@ def new_try(request: Request) -> Response:
     kind: TryKind = "search" if "search" in request.query_params else "sanitizer"
     name = request.query_params.get(kind, "")
     shown = Plan.of(project_file_of(request))
-    registry.look_up(kind, name)
+    methods.look_up(kind, name)
     return _try_page(request, shown, Try(len(shown.tries) + 1, kind, name, {}))
 
 
@@ -126,7 +136,7 @@ def _try_page(
     error: str = "",
     status: int = 200,
 ) -> Response:
-    cls = registry.look_up(block.kind, block.name)
+    cls = methods.look_up(block.kind, block.name)
     is_text = text is not None or "text" in request.query_params
     if inputs is None and not is_text:
         try:
@@ -154,7 +164,7 @@ def save_try(request: Request, form: FormData) -> Response:
     kind: TryKind = "search" if form.get("kind") == "search" else "sanitizer"
     is_new = number_ == len(shown.tries) + 1
     old = Try(number_, kind, str(form.get("name")), {}) if is_new else shown.block(number_)
-    cls = registry.look_up(old.kind, old.name)
+    cls = methods.look_up(old.kind, old.name)
     text = form.get("text")
     if isinstance(text, str):
         try:

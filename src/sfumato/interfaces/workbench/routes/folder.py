@@ -10,15 +10,15 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import DataError
-from sfumato.workbench.addresses import data_page, link, named, next_page
-from sfumato.workbench.forms.dialect import ENCODINGS, SEPARATORS
-from sfumato.workbench.guards import UPLOAD
-from sfumato.workbench.pages import page, posted
-from sfumato.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.uploads import free_place, received
-from sfumato.workbench.state.works import waited
+from sfumato.interfaces.workbench.addresses import data_page, link, named, next_page
+from sfumato.interfaces.workbench.forms.csv_dialects import ENCODINGS, SEPARATORS
+from sfumato.interfaces.workbench.guards import UPLOAD
+from sfumato.interfaces.workbench.pages import page, posted
+from sfumato.interfaces.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.uploads import free_place, received
+from sfumato.runtime.errors import DataError
 
 
 def folder(request: Request) -> Response:
@@ -56,7 +56,7 @@ def begin(request: Request, form: FormData) -> Response:
 
 def example(request: Request, form: FormData) -> Response:
     """Begin with the embedded example, for those who have no table at hand."""
-    from sfumato.datasets.demo import write_demo
+    from sfumato.reading.datasets.demo_project import write_demo
 
     return RedirectResponse(data_page(write_demo(state_of(request).projects.folder).stem), 303)
 
@@ -90,9 +90,9 @@ def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Respon
 
 
 def _start(projects: Projects, data: Path, dialect: Mapping[str, str]) -> Path:
-    from sfumato.project.file import Project
-    from sfumato.reading.mixtures import collected
-    from sfumato.reading.new_project import start_project
+    from sfumato.reading.mixed_writing import collected
+    from sfumato.workflow.project.new_project import start_project
+    from sfumato.workflow.project.project_file import Project
 
     target = free_place(projects.folder, f"{_stem(data)}.toml")
     with collected() as mixtures:

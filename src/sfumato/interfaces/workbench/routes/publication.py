@@ -7,11 +7,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.publication import plain, put_publication, typed
-from sfumato.workbench.pages import back, posted
-from sfumato.workbench.state.addressed import project_file_of
-from sfumato.workbench.state.editing import edit
+from sfumato.interfaces.workbench.addresses import link
+from sfumato.interfaces.workbench.forms.publication_form import plain, put_publication, typed
+from sfumato.interfaces.workbench.pages import back, posted
+from sfumato.interfaces.workbench.state.project_edits import edit
+from sfumato.interfaces.workbench.state.route_lookup import project_file_of
 
 
 def describe(request: Request, form: FormData) -> Response:

@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.errors import SfumatoError
-from sfumato.frontier import Candidate
-from sfumato.workbench.pages import page, posted
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.releases import chosen_of, released
-from sfumato.workbench.state.works import waited
-from sfumato.workbench.views.dossiers import Dossier, dossier_of, original_records
-from sfumato.workbench.views.measured import measured_facts
+from sfumato.interfaces.workbench.pages import page, posted
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.releases import chosen_of, released
+from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
+from sfumato.interfaces.workbench.views.dossiers import Dossier, dossier_of, original_records
+from sfumato.results.frontier import Candidate
+from sfumato.runtime.errors import SfumatoError
 
 _PATIENCE = 0.4
 

@@ -11,21 +11,28 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from sfumato.errors import ProjectError
-from sfumato.formatting import sentence
-from sfumato.frontier import Candidate
-from sfumato.verifying.folder import PROFILES, REPORT, page_of
-from sfumato.workbench.addresses import link
-from sfumato.workbench.forms.publication import FIELDS, REVIEWED, plain, put_publication, stated, typed
-from sfumato.workbench.pages import back, page, posted
-from sfumato.workbench.state.addressed import findings_of, opened_of, project_of
-from sfumato.workbench.state.editing import edit
-from sfumato.workbench.state.findings import Findings
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.published import decisions_of, folder_of, own_folders
-from sfumato.workbench.state.releases import chosen_of, release_now
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import waited
+from sfumato.interfaces.workbench.addresses import link
+from sfumato.interfaces.workbench.forms.publication_form import (
+    FIELDS,
+    REVIEWED,
+    plain,
+    put_publication,
+    stated,
+    typed,
+)
+from sfumato.interfaces.workbench.pages import back, page, posted
+from sfumato.interfaces.workbench.state.current_frontier import Findings
+from sfumato.interfaces.workbench.state.project_edits import edit
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.published import decisions_of, folder_of, own_folders
+from sfumato.interfaces.workbench.state.releases import chosen_of, release_now
+from sfumato.interfaces.workbench.state.route_lookup import findings_of, opened_of, project_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.results.formatting import sentence
+from sfumato.results.frontier import Candidate
+from sfumato.runtime.errors import ProjectError
+from sfumato.verification.folder import PROFILES, REPORT, page_of
 
 POLICY = (
     "sandbox allow-popups; default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
@@ -123,7 +130,7 @@ def _written(request: Request, opened: Opened) -> Future[str]:
     key = ("report", opened.project.path, opened.version, findings.state)
 
     def write() -> str:
-        from sfumato.report.page import report_html
+        from sfumato.workflow.report.owner_report import report_html
 
         return report_html(**_facts(opened, findings))
 
@@ -138,7 +145,7 @@ def _written_for_owner(request: Request, opened: Opened, candidate: Candidate) -
     key = ("owner-report", opened.project.path, opened.version, findings.state, candidate.id, decision)
 
     def write() -> str:
-        from sfumato.report.page import report_html
+        from sfumato.workflow.report.owner_report import report_html
 
         release = release_now(works, opened, candidate)
         facts = _facts(opened, findings)

@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import formatting
-from sfumato.arrays import Booleans, Floats
-from sfumato.columns import Columns, Limit
-from sfumato.facts import Axis, Better
-from sfumato.frontier import Candidate, broken_limits
-from sfumato.measures.base import by_attribute, label_apart, worst_value
-from sfumato.report.plane import families, family
-from sfumato.store.base import Mark, Store
+from sfumato.registry.declarations import Axis, Better
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate, broken_limits
+from sfumato.results.measurement import by_attribute, label_apart, worst_value
+from sfumato.results.pareto import Columns, Limit
+from sfumato.runtime.arrays import Booleans, Floats
+from sfumato.workflow.report.scatter import families, family
+from sfumato.workflow.store.store import Mark, Store
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sfumato.frontier import Candidate, Frontier
-from sfumato.measures.base import Measurement
-from sfumato.project.file import Project
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.sheet import Sheet
+from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.workflow.project.project_file import Project
 
 
 @dataclass(frozen=True)

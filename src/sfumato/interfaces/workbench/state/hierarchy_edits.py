@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.errors import HierarchyError
-from sfumato.hierarchy import ROOT, Hierarchy, Label
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label
+from sfumato.runtime.arrays import Integers
+from sfumato.runtime.errors import HierarchyError
 
 Levels = list[list[Label]]
 

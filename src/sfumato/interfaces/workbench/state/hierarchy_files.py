@@ -6,11 +6,11 @@ import io
 from hashlib import sha256
 from pathlib import Path
 
-from sfumato.errors import HierarchyError
-from sfumato.files import file_beside, write_rows
-from sfumato.hierarchy import Hierarchy
-from sfumato.workbench.addresses import slug
-from sfumato.workbench.state.uploads import free_place
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.interfaces.workbench.addresses import slug
+from sfumato.interfaces.workbench.state.uploads import free_place
+from sfumato.runtime.errors import HierarchyError
+from sfumato.runtime.files import file_beside, write_rows
 
 FOLDER = "hierarchies"
 _EDITED = ".edited.csv"

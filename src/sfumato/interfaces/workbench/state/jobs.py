@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from sfumato.errors import SfumatoError, UserError
+from sfumato.runtime.errors import SfumatoError, UserError
 from sfumato.runtime.processes import PATIENCE, Ended, ParentProcess, start
 
 if TYPE_CHECKING:
-    from sfumato.exploring.run import Progress
+    from sfumato.workflow.explore.explore_project import Progress
 
 JobState = Literal["running", "pausing", "paused", "cancelled", "done", "failed"]
 _CRASHED = (
@@ -134,7 +134,7 @@ class Job:
 
     def _listen(self) -> None:
         """Take in what the process says until it ends."""
-        from sfumato.exploring.run import Progress
+        from sfumato.workflow.explore.explore_project import Progress
 
         last: _End | None = None
         while True:
@@ -219,9 +219,9 @@ def _explore(
     paused: threading.Event,
     say: Callable[[Progress], None],
 ) -> None:
-    from sfumato.exploring.run import explore
-    from sfumato.project.file import Project
-    from sfumato.store.base import Store
+    from sfumato.workflow.explore.explore_project import explore
+    from sfumato.workflow.project.project_file import Project
+    from sfumato.workflow.store.store import Store
 
     def progress(state: Progress) -> None:
         say(state)

@@ -13,13 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import ProjectError, UserError
-from sfumato.files import file_beside
+from sfumato.runtime.errors import ProjectError, UserError
+from sfumato.runtime.files import file_beside
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
 _MARK = b"\xef\xbb\xbf"
 _one_at_a_time = threading.Lock()
@@ -78,7 +78,7 @@ def edit(
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
     with _one_at_a_time:
         text = read_text(path)

@@ -11,17 +11,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.errors import SfumatoError
-from sfumato.files import why_unreadable
-from sfumato.workbench.addresses import named
-from sfumato.workbench.state.works import Key, Works
+from sfumato.interfaces.workbench.addresses import named
+from sfumato.interfaces.workbench.state.tasks import Key, Works
+from sfumato.runtime.errors import SfumatoError
+from sfumato.runtime.files import why_unreadable
 
 if TYPE_CHECKING:
-    from sfumato.exploring.singling_out import Distinction
-    from sfumato.project.file import Project
-    from sfumato.reading.guess import Guess
-    from sfumato.schema import Schema
-    from sfumato.table import Table
+    from sfumato.data.schema import Schema
+    from sfumato.data.table import Table
+    from sfumato.reading.role_guess import Guess
+    from sfumato.workflow.explore.column_uniqueness import Distinction
+    from sfumato.workflow.project.project_file import Project
 
 DATA_SUFFIXES = (
     *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
@@ -60,14 +60,14 @@ class Opened:
     @cached_property
     def source(self) -> str:
         """What tells candidates of this data and schema from others in the store."""
-        from sfumato.store.provenance import source_of
+        from sfumato.workflow.store.provenance import source_of
 
         return source_of(self.table, self.schema)
 
     @cached_property
     def inspection(self) -> dict[str, Any]:
         """The facts of the data, and how risky it is as it stands."""
-        from sfumato.exploring.inspection import inspect_table
+        from sfumato.workflow.explore.inspection import inspect_table
 
         return inspect_table(self.table, self.schema)
 
@@ -85,7 +85,7 @@ class Look:
     @cached_property
     def singling_out(self) -> Distinction | None:
         """What each column adds to what tells people apart, if every column has a role."""
-        from sfumato.exploring.singling_out import singling_out
+        from sfumato.workflow.explore.column_uniqueness import singling_out
 
         return None if self.opened is None else singling_out(self.records.table, self.project.schema)
 
@@ -137,8 +137,8 @@ class Projects:
         self._works.begin(_records_key(project), lambda: records, alone=False).result()
 
     def _look(self, path: Path) -> Look:
-        from sfumato.project.file import Project
-        from sfumato.workbench.state.editing import read_text
+        from sfumato.interfaces.workbench.state.project_edits import read_text
+        from sfumato.workflow.project.project_file import Project
 
         text = read_text(path)
         project = Project.parse(text.written, path)
@@ -157,9 +157,9 @@ def _records_key(project: Project) -> Key:
 
 
 def _read(project: Project) -> Loaded:
-    from sfumato.errors import DataError
-    from sfumato.reading.guess import guess
-    from sfumato.reading.mixtures import collected
+    from sfumato.reading.mixed_writing import collected
+    from sfumato.reading.role_guess import guess
+    from sfumato.runtime.errors import DataError
 
     path = project.data_path
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -192,8 +192,8 @@ def _describes_data(path: Path) -> bool:
 
 def _stamp(path: Path) -> Hashable:
     """Return sizes and times of what a path names: a file, the files of a folder or of a pattern."""
-    from sfumato.errors import DataError
     from sfumato.reading.sources import source_at, state_of
+    from sfumato.runtime.errors import DataError
 
     try:
         return state_of(source_at(path).files)

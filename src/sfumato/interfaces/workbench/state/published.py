@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from sfumato.errors import SfumatoError, UserError
-from sfumato.workbench.addresses import named
-from sfumato.workbench.state.hierarchy_files import FOLDER as HIERARCHIES
+from sfumato.interfaces.workbench.addresses import named
+from sfumato.interfaces.workbench.state.hierarchy_files import FOLDER as HIERARCHIES
+from sfumato.runtime.errors import SfumatoError, UserError
 
 if TYPE_CHECKING:
-    from sfumato.decision import Decision
-    from sfumato.project.file import Project
+    from sfumato.results.decision import Decision
+    from sfumato.workflow.project.project_file import Project
 
 _RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNORECASE)
 
@@ -98,7 +98,7 @@ def folder_of(request: Request, project: Project) -> Folder:
 
 def decisions_of(project: Project) -> list[tuple[Decision, str]]:
     """Return the decisions that the store remembers, the latest first, each with its folder's name."""
-    from sfumato.store.base import Store
+    from sfumato.workflow.store.store import Store
 
     if not project.store_path.exists():
         return []
@@ -109,10 +109,10 @@ def decisions_of(project: Project) -> list[tuple[Decision, str]]:
 
 
 def _read(path: Path) -> Folder | None:
-    from sfumato.formatting import recipe_name
-    from sfumato.publishing.manifest import recipe_of
-    from sfumato.verifying.documents import read_manifest
-    from sfumato.verifying.folder import MANIFEST
+    from sfumato.results.formatting import recipe_name
+    from sfumato.results.manifest import recipe_of
+    from sfumato.verification.documents import read_manifest
+    from sfumato.verification.folder import MANIFEST
 
     if not (path / MANIFEST).is_file():
         return None

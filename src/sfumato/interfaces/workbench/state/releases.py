@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sfumato.workbench.state.addressed import findings_of
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import Key, Works
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.route_lookup import findings_of
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import Key, Works
 
 if TYPE_CHECKING:
-    from sfumato.frontier import Candidate, Frontier
-    from sfumato.release import Release
+    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.release import Release
 
 
 def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
@@ -43,7 +43,7 @@ def release_key(opened: Opened, candidate: Candidate) -> Key:
 
 def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
     """Make the release of a candidate once more, in a thread; the last few are kept."""
-    from sfumato.exploring.stored import remade
+    from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
     return state_of(request).works.begin(key, lambda: remade(candidate, opened.table, opened.schema))
@@ -54,7 +54,7 @@ def release_now(works: Works, opened: Opened, candidate: Candidate) -> Release:
 
     For works that need it: one that waited for another thread might wait for one that waits for it.
     """
-    from sfumato.exploring.stored import remade
+    from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
     release = _at_hand(works, key) or remade(candidate, opened.table, opened.schema)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from sfumato.workbench.state.findings import Findings, found_in
-from sfumato.workbench.state.projects import Look, Opened
-from sfumato.workbench.state.state import state_of
-from sfumato.workbench.state.works import waited
+from sfumato.interfaces.workbench.state.current_frontier import Findings, found_in
+from sfumato.interfaces.workbench.state.projects import Look, Opened
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import waited
 
 if TYPE_CHECKING:
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
 
 def project_file_of(request: Request) -> Path:
@@ -23,7 +23,7 @@ def project_file_of(request: Request) -> Path:
 
 def project_of(request: Request) -> Project:
     """Return the project that the address speaks of, without its data."""
-    from sfumato.project.file import Project
+    from sfumato.workflow.project.project_file import Project
 
     return Project.load(project_file_of(request))
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from starlette.applications import Starlette
 from starlette.requests import Request
 
-from sfumato.workbench.state.jobs import Jobs
-from sfumato.workbench.state.projects import Projects
-from sfumato.workbench.state.works import Works
+from sfumato.interfaces.workbench.state.jobs import Jobs
+from sfumato.interfaces.workbench.state.projects import Projects
+from sfumato.interfaces.workbench.state.tasks import Works
 
 if TYPE_CHECKING:
-    from sfumato.workbench.state.findings import Findings
-    from sfumato.workbench.state.sheet import Sheets
+    from sfumato.interfaces.workbench.state.candidate_matrix import Sheets
+    from sfumato.interfaces.workbench.state.current_frontier import Findings
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class State:
 
     @cached_property
     def _sheets(self) -> Sheets:
-        from sfumato.workbench.state.sheet import Sheets
+        from sfumato.interfaces.workbench.state.candidate_matrix import Sheets
 
         return Sheets()
 

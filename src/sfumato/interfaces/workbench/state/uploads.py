@@ -16,10 +16,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sfumato.errors import UserError
-from sfumato.files import create_private
-from sfumato.workbench.state.projects import DATA_SUFFIXES
-from sfumato.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.projects import DATA_SUFFIXES
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.runtime.errors import UserError
+from sfumato.runtime.files import create_private
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks

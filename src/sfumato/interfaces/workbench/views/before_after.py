@@ -8,11 +8,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.hierarchy import interval_label
-from sfumato.release import Release
-from sfumato.table import Column, text
+from sfumato.data.hierarchy import interval_label
+from sfumato.data.table import Column, text
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _BINS = 24
 _CATEGORIES = 18

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.frontier import Candidate, Frontier, broken_limits
-from sfumato.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.results.frontier import Candidate, Frontier, broken_limits
 
 
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
     """Return what the store knows of a candidate: recipe, policy, every measurement, its place."""
-    from sfumato import formatting
-    from sfumato.report.attacks import attack_rows, attacks_left
-    from sfumato.report.rows import measurement_rows, policy_rows, recipe_words
+    from sfumato.results import formatting
+    from sfumato.workflow.report.attack_rows import attack_rows, attacks_left
+    from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words
 
     policy = opened.project.policy
     if candidate.infeasible is not None:
@@ -43,8 +43,8 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
 
 
 def _headline(frontier: Frontier, candidate: Candidate, axis: str) -> tuple[str, str, str]:
-    from sfumato import formatting
-    from sfumato.report.rows import shown
+    from sfumato.results import formatting
+    from sfumato.workflow.report.table_rows import shown
 
     known = formatting.measure_words(axis)
     return known.title, shown(axis, candidate.value(axis)), formatting.direction(frontier.better(axis))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from sfumato import formatting
-from sfumato.frontier import Candidate
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate
 
 
 def names_of(candidates: Iterable[Candidate]) -> dict[str, str]:

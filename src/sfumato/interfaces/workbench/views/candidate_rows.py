@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 import numpy as np
 from starlette.datastructures import QueryParams
 
-from sfumato import formatting
-from sfumato.errors import ParameterError, suggestion
-from sfumato.frontier import Candidate
+from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
 from sfumato.measures.worst_group import compares
-from sfumato.report.plane import TRIVIAL
-from sfumato.workbench.state.sheet import Sheet
+from sfumato.results import formatting
+from sfumato.results.frontier import Candidate
+from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.workflow.report.scatter import TRIVIAL
 
 ROWS = 50
 MOST_AXES = 8
@@ -198,7 +198,7 @@ def plain_data(
 
 
 def _colour(name: str, place: int) -> str:
-    from sfumato.report.svg import COLOURS
+    from sfumato.workflow.report.svg import COLOURS
 
     return "ink" if name == "trivial" else f"family-{place % len(COLOURS)}"
 

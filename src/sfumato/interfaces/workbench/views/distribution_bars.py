@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from sfumato.arrays import Floats, Integers
-from sfumato.hierarchy import interval_label
-from sfumato.table import Column, Table, Value, text
+from sfumato.data.hierarchy import interval_label
+from sfumato.data.table import Column, Table, Value, text
+from sfumato.runtime.arrays import Floats, Integers
 
 _BINS = 24
 _CATEGORIES = 24

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 from starlette.requests import Request
 
-from sfumato.workbench.state.projects import Opened
-from sfumato.workbench.state.releases import release_key, release_now
-from sfumato.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.releases import release_key, release_now
+from sfumato.interfaces.workbench.state.state import state_of
 
 if TYPE_CHECKING:
-    from sfumato.facts import RecordKind
-    from sfumato.frontier import Candidate
-    from sfumato.measures.attribution import GroupOrigin, PopulationOrigin, ValueOrigin
-    from sfumato.measures.base import Measurement
-    from sfumato.release import Release
-    from sfumato.table import Table
+    from sfumato.data.table import Table
+    from sfumato.measures.disclosure.loss_attribution import GroupOrigin, PopulationOrigin, ValueOrigin
+    from sfumato.registry.declarations import RecordKind
+    from sfumato.results.frontier import Candidate
+    from sfumato.results.measurement import Measurement
+    from sfumato.results.release import Release
 
 _SAMPLE = 8
 _MOST_SUBSETS = 5e7
@@ -80,12 +80,12 @@ def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future
 
 def describe(release: Release, candidate: Candidate) -> Dossier:
     """Compute the dossier of a release."""
-    from sfumato.publishing.publish import formula_columns
-    from sfumato.report.curves import class_sizes_chart
-    from sfumato.report.markup import inline_picture
-    from sfumato.report.page import class_facts, losses_of
-    from sfumato.report.rows import change_rows, requirement_rows
-    from sfumato.workbench.views.before_after import before_and_after
+    from sfumato.interfaces.workbench.views.before_after import before_and_after
+    from sfumato.workflow.publish.publish import formula_columns
+    from sfumato.workflow.report.class_size_curves import class_sizes_chart
+    from sfumato.workflow.report.markup import inline_picture
+    from sfumato.workflow.report.owner_report import class_facts, losses_of
+    from sfumato.workflow.report.table_rows import change_rows, requirement_rows
 
     changes = change_rows(release, losses_of(release))
     return Dossier(
@@ -117,8 +117,8 @@ def original_records(table: Table, columns: Sequence[str]) -> Sample:
 
 
 def _origins(release: Release, name: str) -> Origins:
-    from sfumato.measures.attribution import group_origins, population_origins, value_origins
-    from sfumato.measures.reasons import NotApplicable
+    from sfumato.measures.disclosure.loss_attribution import group_origins, population_origins, value_origins
+    from sfumato.results.inapplicable import NotApplicable
 
     populations: list[PopulationOrigin] = []
     n_populations, reason = 0, ""
@@ -133,7 +133,7 @@ def _origins(release: Release, name: str) -> Origins:
 
 def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
     """Return what each quasi-identifier adds to the risk, as it was measured or measured now."""
-    from sfumato.measures.base import measure, named
+    from sfumato.results.measurement import measure, named
 
     known = named(candidate.measurements, "quasi-identifier-contribution")
     if known:
@@ -146,7 +146,7 @@ def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
 
 def _samples(release: Release) -> tuple[Sample, ...]:
     """Take the first rows of what would be published: the order is random already."""
-    from sfumato.publishing.layout import tables_of
+    from sfumato.workflow.publish.folder_layout import tables_of
 
     return tuple(
         Sample(

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Integers
-from sfumato.hierarchy import Hierarchy
-from sfumato.workbench.state.branches import TreeNode, leaves_of
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.interfaces.workbench.state.hierarchy_edits import TreeNode, leaves_of
+from sfumato.runtime.arrays import Integers
 
 MOST_CHILDREN = 200
 MOST_NODES = 600

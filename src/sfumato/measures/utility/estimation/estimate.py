@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers, frozen, sealed
-from sfumato.kernels.estimating import (
+from sfumato.kernels.weight_estimates import (
     Conjunctions,
     LabelArrays,
     MixtureArrays,
@@ -22,7 +21,8 @@ from sfumato.kernels.estimating import (
     row_densities,
     shares_by_node,
 )
-from sfumato.measures.estimation.populations import AttributeNodes, Populations
+from sfumato.measures.utility.estimation.subpopulations import AttributeNodes, Populations
+from sfumato.runtime.arrays import Codes, Floats, Integers, frozen, sealed
 
 _BLOCK = 2**17
 """How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.kernels.estimating import add_up
-from sfumato.kernels.fitting import fit_codes, fit_values
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.kernels.distribution_fit import fit_codes, fit_values
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.kernels.weight_estimates import add_up
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _ROUNDS = 20
 """Enough for most of the gain; going on changes little."""
@@ -56,7 +56,7 @@ def maximum_entropy_estimate(estimate: Estimate) -> Estimate:
     Examples
     --------
     >>> from sfumato import Bucketize, ProbabilisticDiversity, datasets, sanitize
-    >>> from sfumato.measures.estimation.reconstruction import uniform_estimate
+    >>> from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
     >>> release = sanitize(*datasets.hospital(), Bucketize(ProbabilisticDiversity(2)))
     >>> round(float(maximum_entropy_estimate(uniform_estimate(release, "diagnosis")).weights.sum()), 6)
     12.0

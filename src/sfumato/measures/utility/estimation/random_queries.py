@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
-from sfumato.kernels.estimating import Asked, query_counts
-from sfumato.measures.estimation.estimate import Estimate
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.weight_estimates import Asked, query_counts
+from sfumato.measures.utility.estimation.estimate import Estimate
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 
 _ROUNDS = 100
 """How often queries that no record satisfies are drawn again, all of them at once."""

@@ -8,16 +8,16 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats
-from sfumato.cells import Cells, ValueSets
-from sfumato.classes import SensitiveCounts
-from sfumato.kernels.estimating import add_up
-from sfumato.kernels.grouping import first_row_of_group, number_rows
-from sfumato.measures.estimation.estimate import Estimate, Mixtures, Spread
-from sfumato.measures.estimation.maximum_entropy import maximum_entropy_estimate
-from sfumato.release import Release, released
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.row_groups import first_row_of_group, number_rows
+from sfumato.kernels.weight_estimates import add_up
+from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
+from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
+from sfumato.results.release import Release, released
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.arrays import Codes, Floats
 
 Reconstruction = Literal["uniform", "maximum-entropy"]
 

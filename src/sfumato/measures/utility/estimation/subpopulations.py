@@ -10,13 +10,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from sfumato.arrays import Codes, Integers, frozen
-from sfumato.caching import remembered
-from sfumato.hierarchy import Hierarchy
-from sfumato.kernels.grouping import first_row_of_group, number_rows, sum_by_group
-from sfumato.kernels.populations import large_conjunctions
-from sfumato.schema import Schema
-from sfumato.table import Column, Table
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Schema
+from sfumato.data.table import Column, Table
+from sfumato.kernels.frequent_conjunctions import large_conjunctions
+from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
+from sfumato.runtime.arrays import Codes, Integers, frozen
+from sfumato.runtime.caching import remembered
 
 MOST_POPULATIONS = 1_000_000
 """More populations than this are not looked at: with each release that would take minutes."""

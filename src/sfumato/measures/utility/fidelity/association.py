@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats
-from sfumato.facts import Seed, Words
-from sfumato.measures.base import Measurement
-from sfumato.measures.fidelity.base import FidelityMeasure
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.utility.fidelity.base import FidelityMeasure
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.registry.declarations import Seed, Words
+from sfumato.registry.methods import register
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats
 
 
 @register

@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from sfumato.errors import ParameterError, suggestion
-from sfumato.facts import EVERY_KIND, AttributeName, Axis, Better, RecordKind, Seed
-from sfumato.measures.base import Measure, Measurement
-from sfumato.measures.fidelity.records import (
+from sfumato.measures.utility.fidelity.single_values import (
     SingleValues,
     compared_attributes,
     original_records,
     released_records,
 )
-from sfumato.measures.reasons import NotApplicable
-from sfumato.release import Release
+from sfumato.registry.declarations import EVERY_KIND, AttributeName, Axis, Better, RecordKind, Seed
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measure, Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError, suggestion
 
 
 class FidelityMeasure(Measure):

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.facts import Detail, Seed, Words
-from sfumato.kernels.grouping import number_rows
-from sfumato.measures.base import Measurement
-from sfumato.measures.fidelity.base import FidelityMeasure, TargetMeasure
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.kernels.row_groups import number_rows
+from sfumato.measures.utility.fidelity.base import FidelityMeasure, TargetMeasure
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.registry.declarations import Detail, Seed, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier

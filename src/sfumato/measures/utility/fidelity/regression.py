@@ -8,15 +8,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.arrays import Floats
-from sfumato.facts import Detail, Words
-from sfumato.measures.base import Measurement
-from sfumato.measures.fidelity.base import TargetMeasure
-from sfumato.measures.fidelity.records import SingleValues
-from sfumato.measures.percentiles import NORMAL_95
-from sfumato.measures.reasons import NotApplicable
-from sfumato.registry import register
-from sfumato.release import Release
+from sfumato.measures.utility.fidelity.base import TargetMeasure
+from sfumato.measures.utility.fidelity.single_values import SingleValues
+from sfumato.measures.utility.percentiles import NORMAL_95
+from sfumato.registry.declarations import Detail, Words
+from sfumato.registry.methods import register
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import Measurement
+from sfumato.results.release import Release
+from sfumato.runtime.arrays import Floats
 
 _MOST_CATEGORIES = 12
 _SAME = 1e-10

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.arrays import Codes, Floats, Integers
-from sfumato.cells import Cells
-from sfumato.measures.estimation.reconstruction import Unreadable, nearest_codes, original_of
-from sfumato.measures.reasons import NotApplicable
+from sfumato.data.table import Column, Table
+from sfumato.measures.utility.estimation.reconstruction import Unreadable, nearest_codes, original_of
 from sfumato.miners.knowledge import as_numbers
-from sfumato.release import Release
-from sfumato.table import Column, Table
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
+from sfumato.results.released_column import Cells
+from sfumato.runtime.arrays import Codes, Floats, Integers
 
 MOST_RECORDS = 200_000
 """Of larger tables so many records are drawn: enough for three digits of every figure here."""
