@@ -16,7 +16,7 @@ import sfumato
 
 PLACE = Path(__file__).parents[1] / "src" / "sfumato" / "__init__.pyi"
 _WIDTH = 110
-_TABLES = ("_HOME: dict[str, str]", "_ROOMS: frozenset[str]")
+_TABLES = ("_HOME: dict[str, str]", "_MODULES: dict[str, str]")
 _HEAD = "# Written by tools/public_names.py from the table in __init__.py; do not edit."
 
 
@@ -25,8 +25,9 @@ def stub() -> str:
     homes: dict[str, list[str]] = {}
     for name, home in sfumato._HOME.items():
         homes.setdefault(f"sfumato.{home}", []).append(name)
-    imports = [_import("sfumato", sorted(sfumato._ROOMS))]
-    imports += [_import(home, names) for home, names in sorted(homes.items())]
+    for name, home in sfumato._MODULES.items():
+        homes.setdefault(f"sfumato.{home.rpartition('.')[0]}", []).append(name)
+    imports = [_import(home, names) for home, names in sorted(homes.items())]
     listed = "".join(f'    "{name}",\n' for name in sorted(sfumato.__all__, key=_listed))
     return "\n".join([_HEAD, "", *imports, "", "__version__: str", *_TABLES, f"__all__ = [\n{listed}]", ""])
 

@@ -178,14 +178,14 @@ _HOME = {
     "sanitize": "sanitizers",
     "verify": "workflow.publish.verify",
 }
-_ROOMS = frozenset({"datasets", "errors"})
+_MODULES = {"datasets": "reading.datasets", "errors": "runtime.errors"}
 
-__all__ = sorted([*_HOME, *_ROOMS, "__version__"])
+__all__ = sorted([*_HOME, *_MODULES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return import_module(f"sfumato.{name}")
+    if name in _MODULES:
+        return import_module(f"sfumato.{_MODULES[name]}")
     if name not in _HOME:
         raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
     return getattr(import_module(f"sfumato.{_HOME[name]}"), name)

@@ -157,7 +157,7 @@ from sfumato.workflow.store.store import Store
 
 __version__: str
 _HOME: dict[str, str]
-_ROOMS: frozenset[str]
+_MODULES: dict[str, str]
 __all__ = [
     "AIM",
     "MST",

@@ -1,0 +1,1 @@
+"""The table, its schema, hierarchies, ordered ranges and equivalence classes."""

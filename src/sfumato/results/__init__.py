@@ -1,0 +1,1 @@
+"""What the methods make: releases, recodings, measurements, candidates, the frontier and the decision."""

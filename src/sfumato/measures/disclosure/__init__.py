@@ -1,0 +1,1 @@
+"""What a release reveals about people's sensitive values."""

@@ -1,0 +1,1 @@
+"""How well a person's record can be found in a release."""

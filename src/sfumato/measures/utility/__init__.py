@@ -1,0 +1,1 @@
+"""How much of what researchers need is lost in a release."""

@@ -1,0 +1,1 @@
+"""Methods that publish exact quasi-identifiers and sensitive values per group only."""

@@ -1,0 +1,1 @@
+"""Methods that replace values by sets or intervals, or suppress them."""

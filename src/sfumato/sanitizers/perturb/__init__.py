@@ -1,0 +1,1 @@
+"""Methods that change, swap or sample records and keep single values."""

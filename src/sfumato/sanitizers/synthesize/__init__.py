@@ -1,0 +1,1 @@
+"""Methods that release synthetic records drawn from a model of the table."""
