@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 
 from sfumato.measures import Measurement
 from sfumato.registry.methods import build_measure
+from sfumato.results.measure_labels import (
+    SHORT_NAMES,
+    full_name,
+    label_of,
+)
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (
-    SHORT_NAMES,
     Bound,
     Goal,
     Question,
-    full_name,
-    label_of,
     parse,
     places_of,
     resolve,

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.interfaces.cli import cli, run
-from sfumato.workflow.choose.question import SHORT_NAMES
+from sfumato.results.measure_labels import (
+    SHORT_NAMES,
+)
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "SECRETVALUE"

@@ -19,7 +19,6 @@ from sfumato.results.recoding import Recoding
 from sfumato.results.release import Release, without_rows
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet, UserError
-from sfumato.workflow.apply.apply import USUAL_LIMIT
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -127,3 +126,7 @@ def _some(recoding: Recoding, name: str) -> Value:
     assert release.rows is not None
     column = release.original[name]
     return column.domain[int(column.codes[release.rows[0]])]
+
+
+USUAL_LIMIT = 0.05
+"""The share of the new records that may be left out, where neither the recipe nor anybody names one."""

@@ -33,19 +33,18 @@ from sfumato.runtime.import_path import leave_current_folder
 
 # importing a module adds its commands to the group
 __all__ = [
-    "applying",
-    "asking",
-    "choosing",
+    "apply",
+    "ask_compare",
     "cli",
-    "completing",
+    "completion",
+    "demo_new_inspect",
+    "explore_frontier_show",
     "main",
-    "making",
-    "publishing",
-    "receiving",
-    "reproducing",
-    "run",
-    "serving",
-    "starting",
+    "publish_verify",
+    "query_challenge_score",
+    "reproduce",
+    "sanitize_measure",
+    "workbench_command",
 ]
 
 _INTERRUPTED = 130

@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.data.table import Records, Table
 from sfumato.registry.declarations import Share, check_bound
 from sfumato.results.intersection import failing
+from sfumato.results.learned_recoding import USUAL_LIMIT
 from sfumato.results.linked_people import people_alike, person_names
 from sfumato.results.recode_records import NO_CLASS, Taken, take
 from sfumato.results.recoding import Recoding, freeze
@@ -20,8 +21,6 @@ from sfumato.runtime.errors import PolicyNotMet
 from sfumato.workflow.apply.published_folders import earlier_release, parent_facts
 from sfumato.workflow.publish.publish import publish
 
-USUAL_LIMIT = 0.05
-"""The share of the new records that may be left out, where neither the recipe nor anybody names one."""
 _NOTE = (
     "The recoding is that of an earlier release. Records that none of its released values stand for, and "
     "those in classes where the model would not hold, by themselves or together with what was published "

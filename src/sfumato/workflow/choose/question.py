@@ -23,34 +23,14 @@ from typing import Literal, get_args
 from sfumato.registry import methods
 from sfumato.registry.declarations import Better
 from sfumato.results import formatting
-from sfumato.results.measurement import Measurement, by_attribute, named
-from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.results.measure_labels import full_name, label_of, measure_exists
+from sfumato.results.measurement import Measurement, named
+from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.tokens import Language, TokenReader, TypedToken
 
 Aim = Literal["max", "min", "best"]
 Sign = Literal["<=", "<", ">=", ">", "="]
 
-SHORT_NAMES = {
-    "k": "k-anonymity",
-    "l": "probabilistic-diversity",
-    "t": "t-closeness",
-    "alpha": "alpha-k-anonymity",
-    "beta": "beta-likeness",
-    "delta": "delta-disclosure",
-    "risk": "reidentification-risk",
-    "ploss": "privacy-loss",
-    "a_know": "knowledge-gain",
-    "a_acc": "accuracy-gain",
-    "a_quot": "disclosure-quotient",
-    "loss": "total-loss",
-    "information loss": "total-loss",
-    "gl": "general-loss",
-    "generalization": "general-loss",
-    "sl": "suppression-loss",
-    "suppression": "suppression-loss",
-    "uloss": "utility-loss",
-}
-"""The letters of the models and the words of the papers, and the measure that each stands for."""
 
 EXAMPLE = "max k where loss <= 25% and suppression <= 10%"
 
@@ -210,7 +190,7 @@ def unmeasured(question: Question, measurements: Iterable[Measurement]) -> tuple
     every = list(measurements)
     labels = {name.casefold() for m in every for name in (m.label, m.measure)}
     wanted = (full_name(name, every) for name in question.measures)
-    return tuple(name for name in wanted if name.casefold() not in labels and _exists(name))
+    return tuple(name for name in wanted if name.casefold() not in labels and measure_exists(name))
 
 
 def guards_attributes(label: str) -> bool:
@@ -226,64 +206,9 @@ def guards_attributes(label: str) -> bool:
     return getattr(cls, "guards", None) == "attribute"
 
 
-def label_of(written: str, measurements: list[Measurement]) -> str:
-    """Return the label of the measure that somebody wrote, among those that were measured."""
-    for m in by_attribute(measurements):
-        ending = f" of {m.attribute}".casefold()
-        if " ".join(written.split()).casefold().endswith(ending):
-            whole = label_of(" ".join(written.split())[: -len(ending)], [m])
-            return f"{whole} of {m.attribute}"
-    name = full_name(written, measurements)
-    labels = dict.fromkeys(m.label for m in measurements)
-    found = next((label for label in labels if label.casefold() == name.casefold()), None)
-    if found is not None:
-        return found
-    alike = list(dict.fromkeys(m.label for m in measurements if m.measure == name))
-    if len(alike) == 1:
-        return alike[0]
-    if alike:
-        raise ParameterError(f"{written!r} may be {formatting.joined(map(repr, alike))}; write one of them")
-    measured = f"measured are {', '.join(sorted(labels))}" if labels else "nothing was measured"
-    if _exists(name):
-        called = f"{written!r} is {name}, which" if written.casefold() != name else name
-        raise ParameterError(
-            f"{called} was not measured; add it to [measure] of the project file and explore again, "
-            f"or ask with --measure; {measured}"
-        )
-    near = suggestion(written, [*labels, *SHORT_NAMES, *_titles(measurements)])
-    raise ParameterError(f"no measure {written!r}{near or ';'} {measured}")
-
-
-def full_name(written: str, measurements: Iterable[Measurement] = ()) -> str:
-    """Return the name that a short name, or a name in words, stands for; other names as they are.
-
-    Examples
-    --------
-    >>> full_name("K"), full_name("privacy loss"), full_name("t distance=js")
-    ('k-anonymity', 'privacy-loss', 't-closeness distance=js')
-    """
-    name, *parameters = re.split(r" (?=\S+=)", " ".join(written.split()), maxsplit=1)
-    plain = name.casefold()
-    titles = _titles(measurements)
-    full = SHORT_NAMES.get(plain) or titles.get(plain) or re.sub(r"[ _]", "-", plain)
-    return " ".join([full, *parameters])
-
-
 def better_of(measure: str, measurements: Iterable[Measurement]) -> Better:
     """Return whether lower or higher is better for a label."""
     return next((m.better for m in named(measurements, measure)), "lower")
-
-
-def _titles(measurements: Iterable[Measurement]) -> dict[str, str]:
-    return {formatting.measure_words(m.measure).title.casefold(): m.measure for m in measurements}
-
-
-def _exists(name: str) -> bool:
-    try:
-        methods.build_measure(name)
-    except ParameterError:
-        return False
-    return True
 
 
 def _checked(bound: Bound) -> Bound:

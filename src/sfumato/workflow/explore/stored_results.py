@@ -83,7 +83,9 @@ def frontier_of(
 def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[str] = ()) -> Frontier:
     """Return the frontier of all stored candidates that were made from this source."""
     from sfumato.results.frontier import Frontier, only_made
-    from sfumato.workflow.choose.question import label_of
+    from sfumato.results.measure_labels import (
+        label_of,
+    )
 
     candidates = store.candidates(source)
     made = only_made(candidates)

@@ -14,14 +14,16 @@ from sfumato.interfaces.workbench.state.current_frontier import Findings
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.results.formatting import sentence
 from sfumato.results.frontier import Candidate, broken_limits
+from sfumato.results.measure_labels import (
+    SHORT_NAMES,
+    full_name,
+    label_of,
+)
 from sfumato.results.measurement import Measurement, by_attribute, label_apart
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (
     EXAMPLE,
-    SHORT_NAMES,
-    full_name,
     guards_attributes,
-    label_of,
     parse,
     places_of,
     unmeasured,
