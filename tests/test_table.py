@@ -19,8 +19,17 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sfumato.data.table import Column, Table, compacted, decode, number, text
+from sfumato.data.table import (
+    Column,
+    Table,
+    compacted,
+    decode,
+    text,
+)
 from sfumato.runtime.errors import DataError
+from sfumato.runtime.numerals import (
+    number,
+)
 
 SECRET = "SECRETVALUE"
 

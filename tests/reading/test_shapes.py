@@ -11,13 +11,18 @@ from hypothesis import strategies as st
 
 from sfumato.data.hierarchy import Dates, Prefixes
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Table, number
+from sfumato.data.table import (
+    Table,
+)
 from sfumato.reading.column_shapes import (
     DateFormat,
     as_dates,
     as_numbers,
     decimal_mark,
     likely_missing_values,
+)
+from sfumato.runtime.numerals import (
+    number,
 )
 
 # Numbers

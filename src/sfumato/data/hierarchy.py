@@ -19,10 +19,17 @@ from typing import Literal, Protocol
 import numpy as np
 
 from sfumato.data.ordered_ranges import TO, KnownOrder, in_order, scale_of
-from sfumato.data.table import Kind, Value, number, text
+from sfumato.data.table import (
+    Kind,
+    Value,
+    text,
+)
 from sfumato.runtime.arrays import Codes, Integers, frozen, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable
+from sfumato.runtime.numerals import (
+    number,
+)
 
 ROOT = "*"
 Label = str | None

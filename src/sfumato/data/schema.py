@@ -13,9 +13,18 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
 from sfumato.data.survey_columns import surveyed
-from sfumato.data.table import Column, Kind, Table, Value, number, text
+from sfumato.data.table import (
+    Column,
+    Kind,
+    Table,
+    Value,
+    text,
+)
 from sfumato.registry.display import listed
 from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
+from sfumato.runtime.numerals import (
+    number,
+)
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)

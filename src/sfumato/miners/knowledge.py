@@ -6,11 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.data.table import Value, number
+from sfumato.data.table import (
+    Value,
+)
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.numerals import (
+    number,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -421,7 +421,9 @@ def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
 
 def _labelled(written: str, kind: Kind = "measure") -> tuple[str, dict[str, Any]]:
     """Take a label apart: ``t-closeness distance=js`` is a name and one parameter."""
-    from sfumato.data.table import number
+    from sfumato.runtime.numerals import (
+        number,
+    )
 
     name, *given = written.split() or [""]
     pairs = [word.partition("=") for word in given]

@@ -9,12 +9,20 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.schema import Attribute
-from sfumato.data.table import Column, Kind, Table, Value, number
+from sfumato.data.table import (
+    Column,
+    Kind,
+    Table,
+    Value,
+)
 from sfumato.models.base import PrivacyModel
 from sfumato.results.extended_hierarchy import placed
 from sfumato.results.release import Release, failing_rows, without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Integers
+from sfumato.runtime.numerals import (
+    number,
+)
 
 
 def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> Release:

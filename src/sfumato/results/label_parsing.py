@@ -13,9 +13,15 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label
 from sfumato.data.ordered_ranges import OR_MISSING
-from sfumato.data.table import Column, number, text
+from sfumato.data.table import (
+    Column,
+    text,
+)
 from sfumato.results.released_column import ValueSets, exact_node
 from sfumato.runtime.arrays import Codes
+from sfumato.runtime.numerals import (
+    number,
+)
 
 READ = (
     "original values, labels of the hierarchy, *, [20, 30), 20-29, >=80, 1990 to 2023, {a, b}, a or missing "

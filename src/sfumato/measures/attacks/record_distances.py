@@ -14,7 +14,12 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT
 from sfumato.data.schema import Schema
-from sfumato.data.table import Column, Table, Value, number, text
+from sfumato.data.table import (
+    Column,
+    Table,
+    Value,
+    text,
+)
 from sfumato.kernels.nearest_records import Distances
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.attacks.attack_setting import Listed
@@ -23,6 +28,9 @@ from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
+from sfumato.runtime.numerals import (
+    number,
+)
 
 _AT_ONCE = 1 << 24
 """So many distances of people from labels are held at once."""

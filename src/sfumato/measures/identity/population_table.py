@@ -13,7 +13,12 @@ import numpy as np
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.ordered_ranges import OR_MISSING
 from sfumato.data.schema import Schema
-from sfumato.data.table import Column, Table, Value, number, text
+from sfumato.data.table import (
+    Column,
+    Table,
+    Value,
+    text,
+)
 from sfumato.kernels.box_counts import count_in_boxes
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.results.inapplicable import NotApplicable
@@ -23,6 +28,9 @@ from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, suggestion
 from sfumato.runtime.files import why_unreadable
+from sfumato.runtime.numerals import (
+    number,
+)
 
 
 def population_classes(release: Release, path: str) -> Integers:

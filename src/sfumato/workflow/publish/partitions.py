@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.data.table import number
 from sfumato.results.release import Release
 from sfumato.runtime.errors import UserError, suggestion
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.verification.partition_check import MISSING, partition_file
 
 if TYPE_CHECKING:

@@ -19,7 +19,9 @@ import numpy as np
 
 import sfumato
 from sfumato.data.schema import Schema
-from sfumato.data.table import Table, number
+from sfumato.data.table import (
+    Table,
+)
 from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
@@ -44,6 +46,9 @@ from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
 from sfumato.runtime.files import files_beside, folder_beside, write_records
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise, unfit_reason
 from sfumato.verification.certificate import certificate_check, publisher_s

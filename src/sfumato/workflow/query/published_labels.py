@@ -12,8 +12,13 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters, in_order, is_between
-from sfumato.data.table import number, text
+from sfumato.data.table import (
+    text,
+)
 from sfumato.results.label_parsing import interval_ends, set_parts
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.workflow.query.query_language import Span
 
 MOST_NUMBERS = 4_096

@@ -25,7 +25,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from sfumato.data.table import number
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.workflow.choose.tokens import Language, TokenReader
 
 Sought = Literal["count", "share", "sum", "mean"]

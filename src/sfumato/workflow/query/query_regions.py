@@ -9,9 +9,11 @@ from typing import NoReturn
 import numpy as np
 
 from sfumato.data.hierarchy import Label
-from sfumato.data.table import number
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.workflow.choose.tokens import Misread
 from sfumato.workflow.query.domain_pieces import UNNAMED, Pieces, cut
 from sfumato.workflow.query.published_labels import Wording

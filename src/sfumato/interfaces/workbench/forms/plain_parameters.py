@@ -8,9 +8,11 @@ import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
-from sfumato.data.table import number
 from sfumato.interfaces.workbench.forms.toml_text import toml, toml_lines
 from sfumato.runtime.errors import ParameterError
+from sfumato.runtime.numerals import (
+    number,
+)
 
 Sort = Literal["number", "text", "choice", "yes-no", "list", "table", "models", "scenario"]
 """The kinds of inputs."""

@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.data.table import number
 from sfumato.interfaces.workbench.addresses import link
 from sfumato.interfaces.workbench.forms.fields import (
     Field,
@@ -46,6 +45,9 @@ from sfumato.registry.declarations import Axis
 from sfumato.results import formatting
 from sfumato.results.formatting import sentence
 from sfumato.runtime.errors import ParameterError, ProjectError, SfumatoError
+from sfumato.runtime.numerals import (
+    number,
+)
 from sfumato.workflow.project.policies import POLICIES
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
