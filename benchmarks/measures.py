@@ -41,6 +41,7 @@ from sfumato.data.table import Membership
 from sfumato.measures.utility.estimation.subpopulations import large_populations
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime import caching
 
 REPEATS = 5
@@ -84,7 +85,7 @@ def every_measure(release: Release) -> None:
         {"utility-loss": {"minimum-support": 0.001}},
     ]
     for each in wanted:
-        asked = methods.build_measure(each)
+        asked = build_measure(each)
         measure(release, [asked])
         first = seconds(lambda asked=asked: measure(release, [asked]), caching.forget)  # type: ignore[misc]
         after = seconds(lambda asked=asked: measure(release, [asked]))  # type: ignore[misc]

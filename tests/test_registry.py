@@ -14,19 +14,23 @@ import numpy as np
 import pytest
 
 from sfumato import KAnonymity, Mondrian, PrivacyLoss, Schema, Table, TCloseness
+from sfumato.models.base import (
+    build_model,
+)
 from sfumato.registry import methods
 from sfumato.registry.declarations import AtMost
 from sfumato.registry.methods import (
     build,
-    build_measure,
-    build_model,
     describe,
     look_up,
     name_of,
     register,
     registered,
 )
-from sfumato.results.measurement import LevelReached
+from sfumato.results.measurement import (
+    LevelReached,
+    build_measure,
+)
 from sfumato.runtime.errors import ParameterError
 
 KINDS: tuple[methods.Kind, ...] = get_args(methods.Kind)

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.measures import Measurement
-from sfumato.registry.methods import build_measure
 from sfumato.results.measure_labels import (
     SHORT_NAMES,
     full_name,
     label_of,
+)
+from sfumato.results.measurement import (
+    build_measure,
 )
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (

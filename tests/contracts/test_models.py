@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sfumato import PrivacyModel
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.measures import LevelReached
+from sfumato.models.base import build_model
 from sfumato.registry import methods
 from sfumato.runtime.errors import UserError
 
@@ -171,7 +172,7 @@ def test_a_model_declares_its_facts(model: PrivacyModel) -> None:
 def test_a_model_survives_json(model: PrivacyModel) -> None:
     name, parameters = methods.describe(model)
     read = json.loads(json.dumps({name: parameters}))
-    assert methods.build_model(read) == model
+    assert build_model(read) == model
 
 
 @EVERY_MODEL

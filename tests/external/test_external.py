@@ -29,6 +29,7 @@ from sfumato import (
 )
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import DataError
 from sfumato.workflow.external import untrue_cells
 from sfumato.workflow.publish.publish import write_release
@@ -146,7 +147,7 @@ class TestRowsAndColumns:
         names = [
             name
             for name in (*methods.registered("measure"), *methods.registered("model"))
-            if not type(methods.build_measure(name)).__module__.startswith(drawing)
+            if not type(build_measure(name)).__module__.startswith(drawing)
         ]
         assert measure(read(shuffled), names) == measure(read(changed()), names)
 

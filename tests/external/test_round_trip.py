@@ -27,6 +27,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import SfumatoError
 from sfumato.workflow.publish.publish import write_release
 
@@ -44,8 +45,7 @@ BY_RECORD = ("sfumato.measures.worst_group", *DRAWING)
 MEASURES = [
     name
     for name in (*methods.registered("measure"), *methods.registered("model"))
-    if (each := methods.build_measure(name)).needs != "records"
-    and not type(each).__module__.startswith(BY_RECORD)
+    if (each := build_measure(name)).needs != "records" and not type(each).__module__.startswith(BY_RECORD)
 ]
 
 
@@ -155,7 +155,7 @@ def figures_of(release: Release) -> dict[str, Any]:
 
 def asked(name: str) -> Any:
     """Return a measure; a few queries tell as much as its thousand, most of which a tiny table refuses."""
-    return methods.build_measure({"query-error": {"queries": 25}} if name == "query-error" else name)
+    return build_measure({"query-error": {"queries": 25}} if name == "query-error" else name)
 
 
 ASKED = {name: asked(name) for name in MEASURES}

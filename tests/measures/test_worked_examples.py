@@ -46,7 +46,7 @@ from sfumato.measures import (
     ReidentificationRisk,
 )
 from sfumato.measures.identity.reidentification import class_sizes
-from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.results.released_column import Cells as ReleasedCells
 from sfumato.results.released_column import ValueSets
 from sfumato.runtime.errors import ParameterError
@@ -231,7 +231,7 @@ class TestGains:
 
     def test_readers_can_compute_them(self) -> None:
         for name in ("knowledge-gain", "privacy-loss", "accuracy-gain"):
-            asked = methods.build_measure(name)
+            asked = build_measure(name)
             assert (asked.needs, asked.guards) == ("release", "attribute")
 
     @pytest.mark.parametrize("name", ["knowledge-gain", "privacy-loss", "t-closeness"])
@@ -366,7 +366,7 @@ class TestLosses:
     def test_what_is_known_of_the_losses(self) -> None:
         of_cells = {"suppression-loss", "discernibility", "average-class-size"}
         for name in (*of_cells, "general-loss", "total-loss", "precision"):
-            asked = methods.build_measure(name)
+            asked = build_measure(name)
             assert (asked.needs == "release") is (name in of_cells)
             assert asked.axis == "utility"
             assert asked.better == ("higher" if name == "precision" else "lower")

@@ -31,8 +31,8 @@ from sfumato.measures.utility import workload
 from sfumato.measures.utility.workload import trivial_features
 from sfumato.miners import accuracy, predict
 from sfumato.reading import datasets
-from sfumato.registry import methods
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
@@ -141,7 +141,7 @@ def test_the_best_miner_counts_and_all_are_told(needing_both: Bound) -> None:
 def test_its_label_is_read_back() -> None:
     asked = WorkloadUtility("target", ("majority", "one-rule"), folds=3)
     assert asked.label == "workload-utility target=target miners=majority,one-rule folds=3"
-    assert methods.build_measure(asked.label) == asked
+    assert build_measure(asked.label) == asked
 
 
 def test_a_miner_that_does_not_finish_is_named(needing_both: Bound, gate: Any) -> None:

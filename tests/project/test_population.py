@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sfumato import AsIs, Release, measure, sanitize
-from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import ProjectError, SchemaError
 from sfumato.workflow.project.project_file import Project
 
@@ -55,7 +55,7 @@ def as_it_is(project: Project) -> Release:
 
 
 def labels(project: Project) -> list[str]:
-    return [methods.build_measure(written).label for written in project.privacy]
+    return [build_measure(written).label for written in project.privacy]
 
 
 def test_weight_and_household_need_no_role_and_are_not_released(load: Any) -> None:

@@ -17,10 +17,10 @@ import pytest
 from sfumato import measure
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
-from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import measurement_of
+from sfumato.results.measurement import build_measure
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import PolicyNotMet, UserError, VerificationFailed
 from sfumato.sanitizers import (
@@ -132,7 +132,7 @@ class TestEveryWay:
         folder = published(replace(project, privacy=asked, utility=utility), how, tmp_path / "out")
         claims = [measurement_of(claim).label for claim in read_manifest(folder).claims]
         wanted: list[Any] = [*asked, *utility[:2], "k-anonymity", "reidentification-risk"]
-        assert list(dict.fromkeys(claims)) == [methods.build_measure(each).label for each in wanted]
+        assert list(dict.fromkeys(claims)) == [build_measure(each).label for each in wanted]
         assert not problems(folder)
 
     def test_what_was_published_verifies(self, project: Project, tmp_path: Path, how: object) -> None:

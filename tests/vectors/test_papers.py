@@ -26,6 +26,7 @@ from sfumato import (
     measure,
     sanitize,
 )
+from sfumato.models.base import build_model
 from sfumato.reading import datasets
 from sfumato.registry import methods
 
@@ -234,7 +235,7 @@ def test_what_arx_finds(row: dict[str, Any], arx_table: Table) -> None:
         roles[row["sensitive"]] = "sensitive"
     trees = {name: Hierarchy.read(ARX / "arx-adult" / f"adult_hierarchy_{name}.csv") for name in roles}
     schema = Schema(tuple(Attribute(name, role, "categorical", trees[name]) for name, role in roles.items()))
-    how = FullDomain(row["levels"], methods.build_model(model), row["suppression_limit"])
+    how = FullDomain(row["levels"], build_model(model), row["suppression_limit"])
     release = sanitize(arx_table.select(roles), schema, how)
     assert release.n_suppressed == row["suppressed"]
     assert release.classes.n_classes == row["classes"]

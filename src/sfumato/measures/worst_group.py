@@ -22,7 +22,7 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.measurement import Measure, Measurement, measure_group, worst_value
+from sfumato.results.measurement import Measure, Measurement, build_measure, measure_group, worst_value
 from sfumato.results.people_groups import Group, groups_of
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
@@ -47,7 +47,7 @@ class WorstGroup(Measure):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        asked = methods.build_measure(self.of)
+        asked = build_measure(self.of)
         if isinstance(asked, WorstGroup) or asked.axis != self.axis:
             raise ParameterError(f"of: {self.of!r} is no measure of {self.axis}")
         # which direction is better is that of the measure, of which the class knows nothing
@@ -198,7 +198,7 @@ def worst_for_each(asked: Iterable[Measure], attribute: str) -> Iterator[WorstGr
 
 def _is_told_by_label(asked: Measure) -> bool:
     try:
-        return bool(methods.build_measure(asked.label) == asked)
+        return bool(build_measure(asked.label) == asked)
     except ParameterError:
         return False
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.registry import methods
 from sfumato.registry.declarations import Better, Guards, Words
 from sfumato.registry.methods import check_bounds
 from sfumato.runtime.arrays import Booleans, Floats
@@ -108,6 +109,11 @@ class PrivacyModel(ABC):
         scores = self.scores(classes)
         return float(scores.min() if self.better == "higher" else scores.max())
 
+    @classmethod
+    def from_written(cls, written: Mapping[str, Any] | PrivacyModel) -> PrivacyModel:
+        """Return a parameter that is a model, as a project file or Python gives it."""
+        return written if isinstance(written, PrivacyModel) else build_model(written)
+
     def __and__(self, other: PrivacyModel) -> PrivacyModel:
         return all_of([self, other])
 
@@ -163,3 +169,12 @@ def worst_attribute(
         raise ParameterError("the model needs a sensitive attribute; give one attribute role = 'sensitive'")
     each = [score(counts) for counts in classes.sensitive.values()]
     return np.min(each, axis=0) if better == "higher" else np.max(each, axis=0)
+
+
+def build_model(written: Mapping[str, Any]) -> PrivacyModel:
+    """Make a model from ``{"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}``: all must hold."""
+    if not isinstance(written, Mapping) or not written:
+        raise ParameterError(
+            "a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }"
+        )
+    return all_of([methods.build("model", name, parameters) for name, parameters in written.items()])

@@ -155,30 +155,6 @@ def _hints(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
     return _read[cls, marks]
 
 
-def build_model(written: Mapping[str, Any]) -> Any:
-    """Make a model from ``{"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}``: all must hold."""
-    from sfumato.models.base import all_of
-
-    if not isinstance(written, Mapping) or not written:
-        raise ParameterError(
-            "a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }"
-        )
-    return all_of([build("model", name, parameters) for name, parameters in written.items()])
-
-
-def build_measure(written: str | Mapping[str, Any]) -> Any:
-    """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
-    from sfumato.results.measurement import LevelReached
-
-    name, parameters = name_and_parameters(written)
-    if name in registered("model"):
-        return LevelReached(build("model", name, parameters))
-    known = {**registered("measure"), **registered("model")}
-    if name not in known:
-        raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
-    return build("measure", name, parameters)
-
-
 def name_and_parameters(written: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Take apart how a measure is written: its name or label, or ``{name: parameters}``."""
     return _labelled(written) if isinstance(written, str) else _single(written)
@@ -385,12 +361,10 @@ def _convert(key: str, wanted: Any, given: Any) -> Any:
     """Convert a plain value to the type of a field; ``ValueError`` says what was wanted."""
     import msgspec
 
-    from sfumato.models.base import PrivacyModel
-
     def decode(type_: Any, value: Any) -> Any:
-        return build_model(value) if type_ is PrivacyModel else value
+        return type_.from_written(value) if hasattr(type_, "from_written") else value
 
-    if isinstance(given, PrivacyModel):
+    if hasattr(given, "from_written"):
         return given
     if get_origin(wanted) is tuple and isinstance(given, str):
         given = given.split(",")

@@ -21,6 +21,7 @@ from sfumato.results.measurement import (
     LevelReached,
     Measure,
     Measurement,
+    build_measure,
     json_value,
     measure,
     named,
@@ -65,7 +66,7 @@ def recipe_of(manifest: Manifest) -> Recipe:
 def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
     """Measure what a stranger reads, and write every parameter down."""
     claims = []
-    for asked in map(methods.build_measure, measures):
+    for asked in map(build_measure, measures):
         parameters = _every_parameter(asked)
         claims += [_claim(found, parameters) for found in measure(written, [asked])]
     return claims
@@ -305,7 +306,7 @@ def _every_parameter(asked: Measure) -> dict[str, Any]:
 
 def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        own: Mapping[str, Any] = methods.build_measure({measure: parameters}).parameters
+        own: Mapping[str, Any] = build_measure({measure: parameters}).parameters
     except ParameterError:
         return parameters
     return own

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from sfumato.registry import methods
 from sfumato.results import formatting
-from sfumato.results.measurement import Measurement, by_attribute
+from sfumato.results.measurement import Measurement, build_measure, by_attribute
 from sfumato.runtime.errors import ParameterError, suggestion
 
 SHORT_NAMES = {
@@ -83,7 +82,7 @@ def _names_by_title(measurements: Iterable[Measurement]) -> dict[str, str]:
 def measure_exists(name: str) -> bool:
     """Return whether a measure or a model has this name."""
     try:
-        methods.build_measure(name)
+        build_measure(name)
     except ParameterError:
         return False
     return True

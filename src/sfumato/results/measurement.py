@@ -18,6 +18,7 @@ from sfumato.registry.plugin_errors import blamed_on, failed
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import Group, own_classes, own_records
 from sfumato.results.release import Release
+from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.runtime.progress import speaking_of
 
 BY_ATTRIBUTE = "attributes"
@@ -297,7 +298,7 @@ def _all_taken(
 ) -> list[Measurement]:
     taken: list[Measurement] = []
     for wanted in measures:
-        asked = wanted if isinstance(wanted, Measure) else methods.build_measure(wanted)
+        asked = wanted if isinstance(wanted, Measure) else build_measure(wanted)
         try:
             with speaking_of(asked.name), blamed_on(asked, NotApplicable):
                 _require_kind(asked, release)
@@ -411,3 +412,14 @@ def _number(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _number(inner) for name, inner in value.items()}
     return float(value) if value in ("Infinity", "-Infinity", "NaN") else value
+
+
+def build_measure(written: str | Mapping[str, Any]) -> Any:
+    """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
+    name, parameters = methods.name_and_parameters(written)
+    if name in methods.registered("model"):
+        return LevelReached(methods.build("model", name, parameters))
+    known = {**methods.registered("measure"), **methods.registered("model")}
+    if name not in known:
+        raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
+    return methods.build("measure", name, parameters)

@@ -13,6 +13,7 @@ from sfumato import Adversary, AntiUtility, GoodUtility, Scenario, Table, User
 from sfumato.measures.scenarios.expressions import Type
 from sfumato.measures.scenarios.scenario import weights_of
 from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.workflow.project.project_file import Project
 
@@ -218,8 +219,8 @@ def test_a_project_file_describes_scenarios_and_measures_in_them(tmp_path: Path)
         control=0.1,
         cells="labels",
     )
-    assert methods.build_measure(found.utility[0]) == GoodUtility(expected)
-    assert methods.build_measure(found.privacy[0]) == AntiUtility(expected)
+    assert build_measure(found.utility[0]) == GoodUtility(expected)
+    assert build_measure(found.privacy[0]) == AntiUtility(expected)
     assert found.axes == ("anti-utility scenario=early", "good-utility scenario=early")
     assert len(found.measures) == 3
 

@@ -115,17 +115,17 @@ def without(project: Project, names: Iterable[str]) -> Project:
     """Leave measures out of a project; not the axes of its frontier."""
     from dataclasses import replace
 
-    from sfumato.registry import methods
+    from sfumato.results.measurement import build_measure
 
     left_out = set(names)
-    labels = {methods.build_measure(written).label for written in project.measures}
+    labels = {build_measure(written).label for written in project.measures}
     for name in left_out:
         if name not in labels:
             raise ParameterError(f"{name!r} is not measured{suggestion(name, labels)}")
         if name in (*project.axes, *project.policy):
             raise ParameterError(f"{name!r} cannot be left out: the frontier or the policy needs it")
     sides = [
-        tuple(written for written in side if methods.build_measure(written).label not in left_out)
+        tuple(written for written in side if build_measure(written).label not in left_out)
         for side in (project.privacy, project.utility)
     ]
     return replace(project, privacy=sides[0], utility=sides[1])

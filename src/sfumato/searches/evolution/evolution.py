@@ -13,7 +13,6 @@ from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.suppression_order import DiversityName
-from sfumato.registry import methods
 from sfumato.registry.declarations import (
     AtLeast,
     AtMost,
@@ -25,6 +24,7 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
+from sfumato.results.measurement import build_measure
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
 from sfumato.runtime.progress import tell
@@ -144,7 +144,7 @@ class Evolution:
         self._settings()
         self._limits()
         for name in (*self.objectives, *self.limits):
-            methods.build_measure(name)
+            build_measure(name)
         if len(self.objectives) == 1:
             raise ParameterError("objectives: give at least two measures, of privacy and of utility")
         if not self.objectives and (self.limits or self.space == "parameters"):

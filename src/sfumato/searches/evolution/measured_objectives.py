@@ -13,9 +13,8 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
-from sfumato.results.measurement import LevelReached, Measure, measure, worst_value
+from sfumato.results.measurement import LevelReached, Measure, build_measure, measure, worst_value
 from sfumato.results.pareto import Limit
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats
@@ -57,7 +56,7 @@ class MeasuredProblem:
 
     @cached_property
     def _measures(self) -> list[Measure]:
-        return [methods.build_measure(name) for name in (*self.objectives, *self.limits)]
+        return [build_measure(name) for name in (*self.objectives, *self.limits)]
 
     @cached_property
     def _signs(self) -> Floats:

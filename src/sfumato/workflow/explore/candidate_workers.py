@@ -18,7 +18,7 @@ from sfumato.registry import methods
 from sfumato.registry.plugin_errors import named
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import LevelReached, Measure, Measurement, measure
+from sfumato.results.measurement import LevelReached, Measure, Measurement, build_measure, measure
 from sfumato.results.release import Release
 from sfumato.runtime.caching import kept_on, taken_before
 from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
@@ -176,7 +176,7 @@ def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
     sanitizer = recipe.build()
     used = [sanitizer, *_parts(sanitizer)]
     for asked in measures:
-        measured = asked if isinstance(asked, Measure) else methods.build_measure(asked)
+        measured = asked if isinstance(asked, Measure) else build_measure(asked)
         used += [measured, *_parts(measured)]
     return any(methods.is_plugged_in(type(each)) for each in used)
 
@@ -203,7 +203,7 @@ def _made_and_measured(
     release = sanitize(table, schema, recipe)
     taken: list[Measurement] = []
     for written in measures:
-        asked = written if isinstance(written, Measure) else methods.build_measure(written)
+        asked = written if isinstance(written, Measure) else build_measure(written)
         at(named(type(asked)))
         taken += measure(release, [asked])
     return release, tuple(taken)
@@ -295,7 +295,7 @@ def _taken(
         if key in before:
             taken[key] = before[key]
             continue
-        asked = written if isinstance(written, Measure) else methods.build_measure(written)
+        asked = written if isinstance(written, Measure) else build_measure(written)
         at(named(type(asked.model if isinstance(asked, LevelReached) else asked)))
         taken[key] = measure(release, [written])
         watch.stop(key)

@@ -15,12 +15,11 @@ from typing import Any
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.registry import methods
 from sfumato.registry.plugin_errors import MethodFails
 from sfumato.registry.recipe import Recipe
 from sfumato.results.formatting import recipe_name
 from sfumato.results.frontier import Alias, Candidate, Frontier, only_made
-from sfumato.results.measurement import Measure
+from sfumato.results.measurement import Measure, build_measure
 from sfumato.runtime import machine
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed, ProjectError
@@ -415,7 +414,7 @@ class _Course:
         if share <= 0.5 or self.state.elapsed < _LONG:
             return {"slow": "", "slow_share": 0.0}
         written = dict(self.ground.asked)[key]
-        asked = written if isinstance(written, Measure) else methods.build_measure(written)
+        asked = written if isinstance(written, Measure) else build_measure(written)
         return {"slow": asked.label, "slow_share": share}
 
     def _saved(self, result: Finished) -> str:

@@ -9,11 +9,10 @@ from typing import Any
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.registry import methods
 from sfumato.registry.declarations import Axis
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Frontier, only_made
-from sfumato.results.measurement import Measure
+from sfumato.results.measurement import Measure, build_measure
 from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.runtime.pool import Limits
 from sfumato.sanitizers.base import Sanitizer
@@ -131,7 +130,7 @@ def _tried(given: Any, position: int) -> Try:
 def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
     names = [name for each in tried for name in _sanitizers(each)]
     wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
-    return [each if isinstance(each, Measure) else methods.build_measure(each) for each in wanted]
+    return [each if isinstance(each, Measure) else build_measure(each) for each in wanted]
 
 
 def _sanitizers(each: Try) -> tuple[str, ...]:

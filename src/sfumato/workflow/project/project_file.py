@@ -19,7 +19,7 @@ from sfumato.measures.worst_group import worst_for_each
 from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.registry import methods
-from sfumato.results.measurement import of_one
+from sfumato.results.measurement import build_measure, of_one
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.runtime.files import why_unreadable
@@ -258,7 +258,7 @@ class Project:
     @property
     def axes(self) -> tuple[str, str]:
         """The axes of the frontier: the labels of the first privacy and the first utility measure."""
-        privacy, utility = (methods.build_measure(side[0]).label for side in (self.privacy, self.utility))
+        privacy, utility = (build_measure(side[0]).label for side in (self.privacy, self.utility))
         return privacy, utility
 
     def source(self, path: Path | None = None) -> Source:
@@ -303,14 +303,14 @@ class Project:
 
 def _of_worst(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
     """Return the measures of the groups that do worst on each of the measures."""
-    asked = [methods.build_measure(written) for written in listed]
+    asked = [build_measure(written) for written in listed]
     found = (each for attribute in by for each in worst_for_each(asked, attribute))
     return tuple({each.name: each.parameters} for each in found)
 
 
 def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
     """Return the measures that a policy speaks of and nobody listed."""
-    asked = [methods.build_measure(written) for written in listed]
+    asked = [build_measure(written) for written in listed]
     named = {name for each in asked for name in (each.name, each.label)}
     wanted = dict.fromkeys(name if name in named else of_one(name)[0] for name in policy)
     return tuple(name for name in wanted if name not in named)
@@ -369,7 +369,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
     _check_by(measure.by, schema)
     listed = (*privacy, *utility)
-    labels = {methods.build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
+    labels = {build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
     named, limited = _policy(file.policy)
     _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
@@ -446,7 +446,7 @@ def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> Hierarchy
 def _check_measures(measures: Iterable[Written], where: str) -> None:
     for written in measures:
         try:
-            methods.build_measure(written)
+            build_measure(written)
         except ParameterError as error:
             raise ProjectError(f"{where}: {error}") from None
 

@@ -39,7 +39,7 @@ from sfumato.results.manifest import (
     unchanged_attributes,
     unverified_attributes,
 )
-from sfumato.results.measurement import Measure, Measurement, label_apart, measure
+from sfumato.results.measurement import Measure, Measurement, build_measure, label_apart, measure
 from sfumato.results.pareto import Limit
 from sfumato.results.release import Earlier, Release, drawn_orders
 from sfumato.results.released_column import Cells
@@ -631,14 +631,14 @@ def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[W
     their records are claimed.
     """
     wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
-    seen = [written for written in wanted if methods.build_measure(written).needs == "release"]
+    seen = [written for written in wanted if build_measure(written).needs == "release"]
     if not counts_people:
         return tuple(seen)
     return tuple(each for each in seen if each in ALWAYS_CLAIMED or _is_of_utility(each))
 
 
 def _is_of_utility(written: Written) -> bool:
-    return methods.build_measure(written).axis == "utility"
+    return build_measure(written).axis == "utility"
 
 
 def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
@@ -70,7 +71,7 @@ def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
     """
     from sfumato.results.measurement import LevelReached, Measure
 
-    asked = measure if isinstance(measure, Measure) else methods.build_measure(measure)
+    asked = measure if isinstance(measure, Measure) else build_measure(measure)
     changed = methods.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
     return json.dumps({asked.name: changed} if changed else asked.name, sort_keys=True)
 

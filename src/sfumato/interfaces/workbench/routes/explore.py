@@ -328,9 +328,9 @@ def _policy_words(seen: Seen) -> list[str]:
 
 
 def _labels(measures: Any) -> list[str]:
-    from sfumato.registry import methods
+    from sfumato.results.measurement import build_measure
 
-    return [methods.build_measure(written).label for written in measures]
+    return [build_measure(written).label for written in measures]
 
 
 routes = [
