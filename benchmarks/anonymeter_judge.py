@@ -29,6 +29,7 @@ from sfumato.measures.attacks.attack import Outcome
 from sfumato.measures.attacks.attack_setting import setting_of
 from sfumato.measures.attacks.record_distances import sight
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 
 VERSION = "1.1.0"
 ONE = ("age", "workclass", "education", "marital-status")
@@ -114,7 +115,7 @@ def ours(folder: Path) -> dict[str, dict[str, Any]]:
             for name in (*ONE, *OTHER, SECRET)
         )
     )
-    original = Table.read(folder / "original.csv")
+    original = read(folder / "original.csv")
     return {
         f"{attack} {name}": _told(outcome)
         for name in RELEASES

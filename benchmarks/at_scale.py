@@ -44,6 +44,7 @@ from sfumato import (
     verify,
 )
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 from sfumato.sanitizers.generalize.mondrian import partition
 from sfumato.workflow.project.default_measures import default_measures
 from sfumato.workflow.publish.publish import write_release
@@ -167,8 +168,8 @@ def _usual(release: Release) -> list[Any]:
 
 def measured(steps: Steps, source: Path, folder: Path) -> None:
     """Go all the way from a file to a verified publication, every step alone."""
-    steps.alone("read the file", lambda: Table.read(source))
-    table, described = Table.read(source), schema()
+    steps.alone("read the file", lambda: read(source))
+    table, described = read(source), schema()
     steps.alone("bind: types, hierarchies, equal rows", lambda: described.bind(table))
     table, described = described.bind(table)
     rng = np.random.default_rng(0)
@@ -194,7 +195,7 @@ def _verified(folder: Path) -> None:
 def warm(folder: Path) -> None:
     """Compile everything that is used below."""
     made_up(SMALL, folder / "small.csv")
-    release = candidate(Table.read(folder / "small.csv"), schema())
+    release = candidate(read(folder / "small.csv"), schema())
     publish(release, folder / "small")
     _verified(folder / "small")
 

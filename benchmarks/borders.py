@@ -27,6 +27,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 
 MEASURES = ("general-loss", "utility-loss", "query-error", "border-gain", "downcoding", "downcoding-gain")
 TOLD = ("by place / evenly", "exactly", "ruled out", "recovered")
@@ -59,7 +60,7 @@ def _table(asked: argparse.Namespace) -> tuple[Table, Schema]:
     names = asked.quasi_identifiers.split(",")
     attributes = [Attribute(name, "quasi-identifying") for name in names]
     schema = Schema((*attributes, Attribute(asked.sensitive, "sensitive")))
-    return Table.read(asked.table).select((*names, asked.sensitive)), schema
+    return read(asked.table).select((*names, asked.sensitive)), schema
 
 
 def _line(table: Table, schema: Schema, method: Any, k: int, borders: str) -> str:

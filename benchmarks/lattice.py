@@ -22,6 +22,7 @@ import numpy as np
 from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness
 from sfumato.data.schema import Attribute
 from sfumato.data.table import Column, compacted
+from sfumato.reading.read_table import read
 from sfumato.searches.lattice.optimum import Optimum, optimal_node
 from sfumato.searches.lattice.profile import profile
 
@@ -51,7 +52,7 @@ def adult() -> Bound:
     schema = Schema(
         tuple(Attribute(name, "quasi-identifying", "categorical", hierarchies[name]) for name in names)
     )
-    return schema.bind(Table.read(FILES / "adult.csv.gz", separator=";"))
+    return schema.bind(read(FILES / "adult.csv.gz", separator=";"))
 
 
 def with_sensitive(bound: Bound, sensitive: str) -> Bound:

@@ -31,6 +31,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 
 Bound = tuple[Table, Schema]
 
@@ -60,7 +61,7 @@ def made_up(n_records: int) -> Bound:
 
 
 def arx_adult(folder: Path, sensitive: tuple[str, ...]) -> Bound:
-    table = Table.read(folder / "adult.csv", separator=";")
+    table = read(folder / "adult.csv", separator=";")
     attributes = [
         Attribute(
             name,

@@ -28,6 +28,7 @@ import pyarrow.csv
 
 from sfumato import Attribute, KMarginal, Schema, Table, measure, read_release
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 
 VERSION = "2.4"
 NAMES = ("age", "education", "marital-status", "occupation")
@@ -78,7 +79,7 @@ def write_files(folder: Path) -> None:
 
 def ours(folder: Path) -> dict[str, float]:
     """Return sfumato's scores: of all pairs, and the mean of all triples with the group in them."""
-    original = Table.read(folder / "original.csv")
+    original = read(folder / "original.csv")
     found = {}
     for name in RELEASES:
         triples = [(GROUP, *pair) for pair in itertools.combinations(NAMES, 2)]

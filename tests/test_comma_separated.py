@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sfumato import AsIs, Hierarchy, Schema, Table, sanitize
 from sfumato.interfaces.workbench.state.hierarchy_files import as_csv
 from sfumato.reading.arrow_files import read_arrow
+from sfumato.reading.read_table import read
 from sfumato.runtime.files import write_rows
 from sfumato.workflow.publish.publish import write_release
 
@@ -36,7 +37,7 @@ def test_a_line_end_inside_a_value_makes_no_new_record(end: str, tmp_path: Path)
     schema = Schema.of(town="quasi-identifying", age="quasi-identifying")
     (written,) = write_release(sanitize(table, schema, AsIs()), tmp_path / "release.csv")
     assert Counter(read_arrow(written)["town"].to_pylist()) == Counter(towns)
-    assert Table.read(written).n_records == 12
+    assert read(written).n_records == 12
 
 
 def test_a_line_end_inside_a_value_survives_in_a_hierarchy_file(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from sfumato import measure
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import measurement_of
@@ -363,12 +364,11 @@ class TestWriting:
     def test_a_release_is_written_in_every_format(
         self, project: Project, tmp_path: Path, suffix: str
     ) -> None:
-        from sfumato import Table
 
         table, schema = project.read()
         release = sanitize(table, schema, Mondrian(KAnonymity(3)))
         (place,) = write_release(release, tmp_path / f"out{suffix}")
-        rows = Table.read(place).to_arrow().to_pylist()
+        rows = read(place).to_arrow().to_pylist()
         expected = release.to_arrow(typed=False).to_pylist()
         assert Counter(map(str, (sorted(r.items()) for r in rows))) == Counter(
             map(str, (sorted(r.items()) for r in expected))

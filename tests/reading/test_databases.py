@@ -193,7 +193,7 @@ class TestConnections:
 
     def test_values_that_arrow_has_no_type_for_are_text(self, sqlite: Path) -> None:
         connection = sqlite3.connect(sqlite)
-        assert Table.from_query(connection, 'SELECT * FROM "odd ""name"')["mixed"].domain == (
+        assert read(connection, query='SELECT * FROM "odd ""name"')["mixed"].domain == (
             "1",
             "one",
             "2.5",

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from sfumato.data.table import Table
 from sfumato.reading import dialect
 from sfumato.reading.arrow_files import read_arrow
+from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import guess
 from sfumato.runtime.errors import DataError
 
@@ -63,7 +63,7 @@ def test_its_columns_are_understood_like_those_of_a_csv_file(tmp_path: Path) -> 
         ["name", "age", "diagnosis"],
         *([f"person {n}", 20 + n, f"E1{n % 3}.9"] for n in range(12)),
     ]
-    table = Table.read(written(tmp_path, rows))
+    table = read(written(tmp_path, rows))
     roles = {each.name: each.role for each in guess(table)}
     assert roles == {"name": "identifying", "age": "quasi-identifying", "diagnosis": "sensitive"}
 

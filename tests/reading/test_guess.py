@@ -19,6 +19,7 @@ from sfumato.data.table import (
     Table,
 )
 from sfumato.reading.datasets import FOLDER, adult_records
+from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.runtime.numerals import (
     number,
@@ -41,7 +42,7 @@ P-0006;Chloé;c@example.org;?;2024-03-07 12:30;01097;n/a;177;nein;I10;West;DE;ni
 def messy(tmp_path: Path) -> Table:
     path = tmp_path / "messy.csv"
     path.write_text(MESSY, encoding="utf-8")
-    return Table.read(path)
+    return read(path)
 
 
 def of(name: str, values: list[Any]) -> Guess:
@@ -107,7 +108,7 @@ def test_missing_values_that_were_read_as_such_change_no_guess(tmp_path: Path) -
 
 
 def test_hospital_is_understood() -> None:
-    table = Table.read(FOLDER / "hospital.csv")
+    table = read(FOLDER / "hospital.csv")
     found = by_name(table)
     assert [found[name].role for name in ("name", "zip", "age", "sex", "diagnosis")] == [
         "identifying",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.table import Table
 from sfumato.reading.datasets import FOLDER
+from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_values
 from sfumato.workflow.project.new_project import project_text, start_project
 from sfumato.workflow.project.project_file import Project
@@ -129,7 +130,7 @@ def test_groups_of_codes_are_written_as_a_tree() -> None:
 
 
 def test_what_suits_the_roles_is_tried_and_the_file_tells_how_to_add_to_it() -> None:
-    text = written(Table.read(FOLDER / "hospital.csv"))
+    text = written(read(FOLDER / "hospital.csv"))
     assert tomllib.loads(text)["try"] == [{"search": "suited"}]
     assert "[[try]] blocks of your own" in text
 

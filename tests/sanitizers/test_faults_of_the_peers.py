@@ -31,6 +31,7 @@ from sfumato import (
     sanitize,
 )
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity
+from sfumato.reading.read_table import read
 from sfumato.runtime.errors import HierarchyError, Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Anatomy, Bucketize, Cut
 from sfumato.workflow.publish.publish import write_release
@@ -390,7 +391,7 @@ def test_the_average_risk_is_that_of_the_records_not_of_the_classes() -> None:
 def test_the_separator_of_a_file_is_seen(tmp_path: Path) -> None:
     place = tmp_path / "people.csv"
     people().to_csv(place, sep=";", index=False)
-    release = sanitize(Table.read(place), SCHEMA, WAYS[0])
+    release = sanitize(read(place), SCHEMA, WAYS[0])
     assert release.n_records == 120
     assert min(sizes(written(release, tmp_path))) >= 5
 

@@ -30,6 +30,7 @@ from sfumato import (
 from sfumato.kernels.greedy_clusters import range_costs
 from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity, EntropyDiversity
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers.generalize.class_extraction import peeled
 from sfumato.sanitizers.generalize.from_clusters import PointSpace, classes_of
@@ -200,7 +201,7 @@ def test_peeling_takes_every_record_once_into_classes_that_hold(model: PrivacyMo
 def test_it_loses_less_than_arx_at_its_best(
     model: PrivacyModel, sensitive: tuple[str, ...], arx: float
 ) -> None:
-    table = Table.read(VECTORS / "adult.csv.gz", separator=";")
+    table = read(VECTORS / "adult.csv.gz", separator=";")
     schema = Schema(
         tuple(
             Attribute(

@@ -20,6 +20,7 @@ from sfumato.models import (
     RecursiveDiversity,
     all_of,
 )
+from sfumato.reading.read_table import read
 from sfumato.searches.lattice.optimum import optimal_node
 
 FOLDER = Path(__file__).parent
@@ -48,7 +49,7 @@ def model_of(row: dict[str, Any]) -> PrivacyModel:
 @functools.cache
 def adult(quasi_identifiers: tuple[str, ...], sensitive: str | None) -> tuple[Table, Schema]:
     names = (*quasi_identifiers, *([sensitive] if sensitive else []))
-    table = Table.read(FOLDER / "arx-adult" / "adult.csv.gz", separator=";").select(names)
+    table = read(FOLDER / "arx-adult" / "adult.csv.gz", separator=";").select(names)
     attributes = [
         Attribute(
             name,

@@ -28,6 +28,7 @@ from sfumato import (
 )
 from sfumato.models.base import build_model
 from sfumato.reading import datasets
+from sfumato.reading.read_table import read
 from sfumato.registry import methods
 
 Bound = tuple[Table, Schema]
@@ -218,7 +219,7 @@ def model_of(spelled: str) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def arx_table() -> Table:
-    return Table.read(ARX / "arx-adult" / "adult.csv.gz", separator=";")
+    return read(ARX / "arx-adult" / "adult.csv.gz", separator=";")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -290,45 +289,6 @@ class Table:
         return compacted(columns, self.weights, self.person_of, self.survey_weights, self.households)
 
     @classmethod
-    def read(
-        cls,
-        path: str | Path,
-        *,
-        table: str | None = None,
-        query: str | None = None,
-        separator: str | None = None,
-        encoding: str | None = None,
-        quote: str | None = None,
-        missing_values: Iterable[str] = (),
-    ) -> Table:
-        """Read a CSV, Parquet or Feather file, all such files of a folder or a pattern, or from a database.
-
-        Parameters
-        ----------
-        path
-            The file, a folder, or a pattern such as ``2024-*.csv``. A CSV file's columns are read as text, so
-            that leading zeros survive. A database is a SQLite or DuckDB file, or
-            ``postgresql://user@host/database``.
-        table, query
-            What of a database is read: one of them.
-        separator, encoding, quote
-            How a CSV file is written, where that should not be sniffed.
-        missing_values
-            Spellings of a missing value beside the empty field.
-        """
-        import pyarrow as pa
-
-        from sfumato.reading.sources import source_at
-
-        source = source_at(
-            path, table=table, query=query, separator=separator, encoding=encoding, quote=quote
-        )
-        found = cls.from_arrow(source.read(), missing_values=missing_values)
-        # the text of all records is gone, and Arrow would keep its place
-        pa.default_memory_pool().release_unused()
-        return found
-
-    @classmethod
     def from_arrow(cls, source: Records, *, missing_values: Iterable[str] = ()) -> Table:
         """Take any object with the Arrow PyCapsule interface, or a mapping of columns.
 
@@ -339,31 +299,6 @@ class Table:
 
         arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
         return counted(arrow, missing_values=missing_values)
-
-    @classmethod
-    def from_query(cls, connection: Any, query: str, *, missing_values: Iterable[str] = ()) -> Table:
-        """Take the records of a query to any database that Python has a connection to, by DB-API or ADBC.
-
-        Parameters
-        ----------
-        connection
-            What has a ``cursor()``; it is left open.
-        query
-            What to ask it.
-        missing_values
-            Spellings of a missing value beside the empty text.
-
-        Examples
-        --------
-        >>> import sqlite3
-        >>> with sqlite3.connect(":memory:") as connection:
-        ...     Table.from_query(connection, "SELECT 31 AS age, 'f' AS sex UNION ALL SELECT 42, 'm'")
-        <Table of 2 records, 2 of them different: age, sex>
-        >>> connection.close()
-        """
-        from sfumato.reading.database_connections import queried
-
-        return counted(queried(connection, query), missing_values=missing_values)
 
     def to_arrow(self) -> pa.Table:
         """Return one Arrow row for each record."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import cast
 
-from sfumato.data.table import Records, Table
-from sfumato.reading.database_connections import Connection
+from sfumato.data.table import Records, Table, counted
+from sfumato.reading.database_connections import Connection, queried
 
 
 def read(
@@ -40,19 +40,26 @@ def read(
     --------
     >>> read({"age": [31, 42, 31], "sex": ["f", "m", "f"]})
     <Table of 3 records, 2 of them different: age, sex>
+    >>> import sqlite3
+    >>> with sqlite3.connect(":memory:") as connection:
+    ...     read(connection, query="SELECT 31 AS age, 'f' AS sex UNION ALL SELECT 42, 'm'")
+    <Table of 2 records, 2 of them different: age, sex>
+    >>> connection.close()
     """
     if isinstance(source, Table):
         return source
     if isinstance(source, (str, Path)):
-        return Table.read(
-            source,
-            table=table,
-            query=query,
-            separator=separator,
-            encoding=encoding,
-            quote=quote,
-            missing_values=missing_values,
+        import pyarrow as pa
+
+        from sfumato.reading.sources import source_at
+
+        place = source_at(
+            source, table=table, query=query, separator=separator, encoding=encoding, quote=quote
         )
+        read_in = Table.from_arrow(place.read(), missing_values=missing_values)
+        # the text of all records is gone, and Arrow would keep its place
+        pa.default_memory_pool().release_unused()
+        return read_in
     if query is not None:
-        return Table.from_query(source, query, missing_values=missing_values)
+        return counted(queried(cast(Connection, source), query), missing_values=missing_values)
     return Table.from_arrow(cast(Records, source), missing_values=missing_values)

@@ -99,7 +99,9 @@ def hospital() -> tuple[Table, Schema]:
         Attribute("sex", "quasi-identifying"),
         Attribute("diagnosis", "sensitive", hierarchy=diagnosis),
     )
-    return Table.read(FOLDER / "hospital.csv"), Schema(attributes)
+    from sfumato.reading.read_table import read
+
+    return read(FOLDER / "hospital.csv"), Schema(attributes)
 
 
 def _adult_hierarchy(name: str) -> HierarchySource:
