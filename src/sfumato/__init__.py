@@ -155,7 +155,7 @@ _HOME = {
     "TransferLoss": "measures",
     "User": "measures.scenarios.scenario",
     "UtilityLoss": "measures",
-    "Verification": "workflow.publish.verify",
+    "Verification": "verification.outcome",
     "WeightedK": "measures",
     "WorkloadUtility": "measures",
     "WorstGroupLoss": "measures",

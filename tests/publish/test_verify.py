@@ -14,7 +14,15 @@ import sfumato as sf
 from sfumato.runtime.errors import UserError
 from sfumato.verification.check import Check
 from sfumato.verification.documents import read_manifest
-from sfumato.workflow.publish.verify import Verification, data_checks, read_written, verify, write_certificate
+from sfumato.verification.outcome import (
+    Verification,
+)
+from sfumato.workflow.publish.verify import (
+    data_checks,
+    read_written,
+    verify,
+    write_certificate,
+)
 
 
 @pytest.fixture(scope="module")

@@ -17,10 +17,12 @@ from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement, worst_value
 from sfumato.results.release import Release
+from sfumato.verification.outcome import (
+    Verification,
+)
 from sfumato.workflow.choose.comparison import Comparison
 from sfumato.workflow.choose.question_answer import Answer
 from sfumato.workflow.explore.inspection import Inspection
-from sfumato.workflow.publish.verify import Verification
 from sfumato.workflow.report.comparison_text import comparison_words, figure_rows
 from sfumato.workflow.report.markup import html_templates, inline_picture
 from sfumato.workflow.report.table_rows import recipe_words, shown
