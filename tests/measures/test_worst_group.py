@@ -27,8 +27,13 @@ from sfumato import (
     sanitize,
 )
 from sfumato.measures import LevelReached
-from sfumato.measures.worst_group import compares, worst_for_each
-from sfumato.results.measurement import measure_group
+from sfumato.measures.worst_group import (
+    worst_for_each,
+)
+from sfumato.results.measurement import (
+    compares,
+    measure_group,
+)
 from sfumato.results.people_groups import groups_of
 from sfumato.results.release import made_up
 from sfumato.runtime.errors import ParameterError

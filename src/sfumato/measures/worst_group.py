@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.measures.by_group import SMALLEST, too_small
-from sfumato.registry import methods
 from sfumato.registry.declarations import (
     EVERY_KIND,
     AttributeName,
@@ -22,7 +21,13 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.measurement import Measure, Measurement, build_measure, measure_group, worst_value
+from sfumato.results.measurement import (
+    Measure,
+    Measurement,
+    build_measure,
+    measure_group,
+    worst_value,
+)
 from sfumato.results.people_groups import Group, groups_of
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
@@ -44,6 +49,7 @@ class WorstGroup(Measure):
 
     better: ClassVar[Better] = "lower"
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    compares_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -201,11 +207,3 @@ def _is_told_by_label(asked: Measure) -> bool:
         return bool(build_measure(asked.label) == asked)
     except ParameterError:
         return False
-
-
-def compares(found: Measurement) -> tuple[str, str] | None:
-    """Return by which attribute a measurement compares groups, and on which measure; ``None`` of others."""
-    cls = methods.find("measure", found.measure)
-    if not isinstance(cls, type) or not issubclass(cls, WorstGroup):
-        return None
-    return found.parameters.get("attribute", ""), found.parameters.get("of", cls.of)

@@ -198,7 +198,9 @@ class Frontier:
             The attribute whose values make the groups. Each axis must have been measured by it, as
             ``by = ["race"]`` in a project file asks for, or `worst-group-loss` and `worst-group-risk`.
         """
-        from sfumato.measures.worst_group import compares
+        from sfumato.results.measurement import (
+            compares,
+        )
 
         labels = {compares(m): m.label for c in self.candidates for m in c.measurements}
         for axis in self.axes:

@@ -423,3 +423,11 @@ def build_measure(written: str | Mapping[str, Any]) -> Any:
     if name not in known:
         raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
     return methods.build("measure", name, parameters)
+
+
+def compares(found: Measurement) -> tuple[str, str] | None:
+    """Return by which attribute a measurement compares groups, and on which measure; ``None`` of others."""
+    cls = methods.find("measure", found.measure)
+    if not getattr(cls, "compares_groups", False):
+        return None
+    return found.parameters.get("attribute", ""), found.parameters.get("of", getattr(cls, "of", ""))

@@ -12,9 +12,11 @@ import numpy as np
 from starlette.datastructures import QueryParams
 
 from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
-from sfumato.measures.worst_group import compares
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate
+from sfumato.results.measurement import (
+    compares,
+)
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.workflow.report.scatter import TRIVIAL
 
