@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, measure, sanitize
 from sfumato.models import BetaLikeness, DeltaDisclosure
-from sfumato.results.manifest import requirements_of
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.verification.documents import numeral
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.manifest_record import (
+    requirements_of,
+)
 
 Bound = tuple[Table, Schema]
 Pairs = list[tuple[int, str]]

@@ -12,9 +12,11 @@ from sfumato import KAnonymity, Mondrian, measure, publish, sanitize, verify
 from sfumato.measures import Measurement
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate
-from sfumato.results.manifest import layout_of
 from sfumato.verification.documents import read_manifest
 from sfumato.workflow.publish.folder_layout import read_back
+from sfumato.workflow.publish.manifest_record import (
+    layout_of,
+)
 from sfumato.workflow.publish.verify import read_written
 from sfumato.workflow.report.attack_rows import attack_rows, attacks_left, attacks_tried
 from sfumato.workflow.report.published_report import published_facts

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import sfumato as sf
-from sfumato.results.manifest import layout_of
 from sfumato.runtime.errors import SfumatoError
 from sfumato.verification.certificate import publisher_s
 from sfumato.verification.check import slug
@@ -24,6 +23,9 @@ from sfumato.verification.documents import read_manifest, written
 from sfumato.verification.signature import signature_checks
 from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.publish.folder_layout import as_release
+from sfumato.workflow.publish.manifest_record import (
+    layout_of,
+)
 from sfumato.workflow.publish.verify import data_checks, verify
 from sfumato.workflow.report.reviewer_profiles import published_pages
 

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.registry import methods
-from sfumato.results.manifest import claims_of, layout_facts
 from sfumato.verification.figures import MEASURES, Between, OneOf, computed
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import published, table_names
 from sfumato.verification.written_tables import read_csv
 from sfumato.workflow.publish.folder_layout import Layout
+from sfumato.workflow.publish.manifest_record import (
+    claims_of,
+    layout_facts,
+)
 from sfumato.workflow.publish.publish import write_release
 from sfumato.workflow.publish.verify import read_written
 

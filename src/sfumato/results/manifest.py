@@ -1,75 +1,33 @@
-"""Manifest: what a published folder will say of itself, from the release and from what was written of it."""
+"""Read the record of a manifest: recipe, policy, measurements and promised models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from pathlib import PurePath
+from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.ordered_ranges import OR_MISSING
-from sfumato.measures.identity.reidentification import ReidentificationRisk
 from sfumato.models.base import PrivacyModel
-from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.measurement import (
-    BY_ATTRIBUTE,
-    LevelReached,
-    Measure,
     Measurement,
     build_measure,
-    json_value,
-    measure,
-    named,
-    of_one,
-    worst_value,
 )
 from sfumato.results.pareto import Limit
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
 from sfumato.verification.documents import (
-    Band,
     Claimed,
-    InitialRisk,
-    LayoutFacts,
-    LimitFacts,
     Manifest,
-    OwnerFigure,
-    PeopleFacts,
-    RequirementFacts,
-    UnverifiedAttribute,
     numeral,
 )
-from sfumato.workflow.project.default_measures import Written
-from sfumato.workflow.publish.folder_layout import Layout
-
-
-def layout_facts(layout: Layout) -> LayoutFacts:
-    """Return a layout as the manifest writes it."""
-    return msgspec.convert(asdict(layout), LayoutFacts)
-
-
-def layout_of(manifest: Manifest) -> Layout:
-    """Return how to read the data of a published folder."""
-    return Layout(**msgspec.to_builtins(manifest.layout))
 
 
 def recipe_of(manifest: Manifest) -> Recipe:
     """Return the recipe of a published folder; it has no seed."""
     return Recipe(manifest.recipe.sanitizer, manifest.recipe.parameters)
-
-
-def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
-    """Measure what a stranger reads, and write every parameter down."""
-    claims = []
-    for asked in map(build_measure, measures):
-        parameters = _every_parameter(asked)
-        claims += [_claim(found, parameters) for found in measure(written, [asked])]
-    return claims
 
 
 def measurement_of(claim: Claimed) -> Measurement:
@@ -85,77 +43,6 @@ def measurement_of(claim: Claimed) -> Measurement:
         claim.detail,
         _own_parameters(claim.measure, claim.parameters),
     )
-
-
-def figures_of(
-    measurements: Iterable[Measurement],
-    band_of: Callable[[Measurement], Band | None],
-    policy: Mapping[str, Limit],
-) -> list[OwnerFigure]:
-    """Return what is told of measurements that only the owner can take.
-
-    Parameters
-    ----------
-    measurements
-        The measurements.
-    band_of
-        Returns the band of one.
-    policy
-        What had to hold.
-    """
-    every = list(measurements)
-    return [
-        OwnerFigure(
-            measure=each.measure,
-            parameters=_public_parameters(each),
-            attribute=each.attribute,
-            axis=each.axis,
-            better=each.better,
-            band=band_of(each),
-            worst=each.value is not None and each.value == worst_value(every, each.label),
-            met=_met(each, every, policy),
-        )
-        for each in every
-    ]
-
-
-def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]) -> InitialRisk | None:
-    """Return how well people could be found if the original were published as it is.
-
-    Parameters
-    ----------
-    release
-        A release that knows its original.
-    band_of
-        Returns the band of a measurement.
-    """
-    if release.original is None:
-        return None
-    (risk,) = ReidentificationRisk().measure(released(release.original, release.schema, {}))
-    average = replace(risk, value=float(risk.detail["average"]))
-    bands = [band for band in map(band_of, (risk, average)) if band is not None]
-    return InitialRisk(worst=bands[0], average=bands[1])
-
-
-def limits_of(
-    policy: Mapping[str, Limit], claims: Sequence[Claimed], owner: Sequence[Measurement]
-) -> dict[str, LimitFacts]:
-    """Return a policy by the measures that it speaks of."""
-    taken = [*map(measurement_of, claims), *owner]
-    full = [*(claim.parameters for claim in claims), *map(_public_parameters, owner)]
-    limits = {}
-    known = {text for each in taken for text in (each.label, each.measure)}
-    for name, limit in policy.items():
-        label, attribute = (name, None) if name in known else of_one(name)
-        by_label = [place for place, each in enumerate(taken) if each.label == label]
-        limits[name] = LimitFacts(
-            measure=taken[by_label[0]].measure if by_label else label,
-            parameters=dict(full[by_label[0]]) if by_label else None,
-            at_least=_finite(limit.at_least),
-            at_most=_finite(limit.at_most),
-            attribute=attribute,
-        )
-    return limits
 
 
 def policy_of(manifest: Manifest) -> dict[str, Limit]:
@@ -175,102 +62,12 @@ def promised_by(recipe: Recipe) -> tuple[PrivacyModel, ...]:
     return () if model is None else model.parts
 
 
-def people_facts(release: Release) -> PeopleFacts | None:
-    """Return of how many people the records are, where somebody has several."""
-    if release.people is None:
-        return None
-    return PeopleFacts(original=release.n_original_people, released=release.n_people)
-
-
-def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[RequirementFacts]:
-    """Return each model that a recipe promises, with the level that a reader will compute.
-
-    A model that compares with the whole table may hold by the original's distribution and not by that of the
-    released records; it is then said to rest on the original. Where somebody has several records, a model
-    counts people, whom no reader sees: then nothing is told but that it holds.
-    """
-    if release.people is not None:
-        return [
-            RequirementFacts(
-                model=dict([methods.describe(part)]),
-                parameter=part.parameter,
-                limit=part.limit,
-                reached=json_value(part.limit),
-                prior="original",
-                counted="people",
-            )
-            for part in promised_by(recipe)
-        ]
-    return [
-        RequirementFacts(
-            model=dict([methods.describe(part)]),
-            parameter=part.parameter,
-            limit=part.limit,
-            reached=json_value(part.level(classes)),
-            prior="released" if bool(part.keeps_limit(classes).all()) else "original",
-        )
-        for part in promised_by(recipe)
-        for classes in [written.partition(part)]
-    ]
-
-
-def unverified_attributes(release: Release, written: Release) -> list[UnverifiedAttribute]:
-    """Say of each attribute what only the publisher knows, and nothing that tells of a record."""
-    schema, noisy = release.schema, noisy_attributes(release)
-    plain = set(schema.released) - set(noisy)
-    return [
-        UnverifiedAttribute(
-            name=each.name,
-            role=each.role,
-            kind=each.kind,
-            levels=schema.hierarchy(each.name).height + 1 if is_released else None,
-            lowest=each.lowest_level if is_released else None,
-            weight=each.weight if is_released else None,
-            exact=_exact_cells(release, written, each.name) if each.name in plain else None,
-            noisy=each.name in noisy,
-            ends_at_values=each.role == "quasi-identifying" and _ends_at_values(release, each.name),
-        )
-        for each in schema.attributes
-        for is_released in [each.is_released]
-    ]
-
-
-def noisy_attributes(release: Release) -> tuple[str, ...]:
-    """Return the attributes whose released values are no sets of original ones."""
-    return tuple(name for name in release.schema.released if release.cells[name].sets is None)
-
-
-def unchanged_attributes(release: Release, written: Release) -> tuple[str, ...]:
-    """Return the attributes all of whose released cells are original values.
-
-    Parameters
-    ----------
-    release
-        What was published.
-    written
-        The same as a stranger reads it.
-    """
-    plain = set(release.schema.released) - set(noisy_attributes(release))
-    return tuple(
-        name
-        for name in release.schema.released
-        if name in plain and _exact_cells(release, written, name) == written.n_records
-    )
-
-
-def _exact_cells(release: Release, written: Release, name: str) -> int:
-    values = frozenset(release.schema.hierarchy(name).labels[0])
-    cells = written.cells[name]
-    is_exact = np.array([label in values for label in cells.labels])[cells.codes]
-    return int(written.weights[is_exact].sum())
-
-
 def intervals_at_values(release: Release) -> tuple[str, ...]:
     """Return the attributes with intervals that end at values of people."""
-    return tuple(name for name in release.schema.quasi_identifiers if _ends_at_values(release, name))
+    return tuple(name for name in release.schema.quasi_identifiers if ends_at_values(release, name))
 
 
-def _ends_at_values(release: Release, name: str) -> bool:
+def ends_at_values(release: Release, name: str) -> bool:
     """Return whether some released intervals are named by no hierarchy: they end at people's values."""
     hierarchy = release.schema.hierarchy(name)
     used = {release.cells[name].labels[code] for code in release.cells[name].occurring}
@@ -284,54 +81,9 @@ def _ranges_over_values(hierarchy: Hierarchy, label: str) -> bool:
     return any(found is not None and found[0] == 0 for found in map(hierarchy.range_named, parts))
 
 
-def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:
-    # what is claimed is the worst; a reader computes the rest
-    detail = {name: value for name, value in found.detail.items() if name != BY_ATTRIBUTE}
-    written = replace(found, detail=detail).to_dict()
-    return msgspec.convert({**written, "parameters": parameters}, Claimed)
-
-
-def _every_parameter(asked: Measure) -> dict[str, Any]:
-    """Return all parameters of a measure, those at their defaults included: defaults may change one day.
-
-    The limit of a model has no part in the level that is reached, unless single values have limits of their
-    own.
-    """
-    if not isinstance(asked, LevelReached):
-        return methods.describe(asked)[1]
-    model = asked.model
-    every = methods.describe(model)[1]
-    return {name: every[name] for name in every if name != model.parameter or model.named_values}
-
-
 def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         own: Mapping[str, Any] = build_measure({measure: parameters}).parameters
     except ParameterError:
         return parameters
     return own
-
-
-def _public_parameters(measurement: Measurement) -> dict[str, Any]:
-    """Return the parameters of a measurement; of a file only its name, not where it lies."""
-    cls = methods.find("measure", measurement.measure) or methods.find("model", measurement.measure)
-    files = {name for name, what in methods.named_in(cls).items() if what == "file"} if cls else set()
-    return {
-        name: PurePath(value).name if name in files and value is not None else value
-        for name, value in measurement.parameters.items()
-    }
-
-
-def _met(measurement: Measurement, every: Sequence[Measurement], policy: Mapping[str, Limit]) -> bool | None:
-    kept = [
-        limit.allows(found.value)
-        for name, limit in policy.items()
-        for found in named(every, name)
-        # of a measurement that is the worst of all attributes, a limit may speak of one
-        if found == measurement or (found.label == measurement.label and measurement.attribute is None)
-    ]
-    return all(kept) if kept else None
-
-
-def _finite(end: float) -> float | None:
-    return float(end) if np.isfinite(end) else None

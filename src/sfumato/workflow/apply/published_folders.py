@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.results.manifest import layout_of
 from sfumato.results.release import Release
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import Manifest, ParentFacts, read_manifest
@@ -16,6 +15,9 @@ from sfumato.verification.published_view import table_names
 from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.external.external_release import read_release
 from sfumato.workflow.publish.folder_layout import as_release
+from sfumato.workflow.publish.manifest_record import (
+    layout_of,
+)
 
 
 def parent_release(folder: Path, table: Table, schema: Schema) -> Release:

@@ -14,12 +14,17 @@ from sfumato.data.table import Table
 from sfumato.reading.arrow_files import read_arrow
 from sfumato.registry.declarations import RecordKind
 from sfumato.registry.recipe import Recipe
-from sfumato.results.manifest import layout_of, recipe_of
+from sfumato.results.manifest import (
+    recipe_of,
+)
 from sfumato.results.release import Form
 from sfumato.runtime.errors import DataError, VerificationFailed, suggestion
 from sfumato.verification.documents import read_manifest
 from sfumato.verification.folder import MANIFEST, fingerprint
 from sfumato.workflow.publish.folder_layout import PEOPLE, VALUES, WHOLE, joined
+from sfumato.workflow.publish.manifest_record import (
+    layout_of,
+)
 from sfumato.workflow.publish.verify import read_written
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import sfumato
-from sfumato.results.manifest import layout_facts, requirements_of
 from sfumato.results.release import Release
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.runtime.files import files_beside
@@ -16,6 +15,10 @@ from sfumato.verification.documents import FORMAT, FileFacts, FileManifest, Reci
 from sfumato.verification.documents import written as as_json
 from sfumato.verification.folder import fingerprint
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
+from sfumato.workflow.publish.manifest_record import (
+    layout_facts,
+    requirements_of,
+)
 from sfumato.workflow.publish.publish import release_files
 
 _ENDING = ".manifest.json"

@@ -28,16 +28,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.decision import Decision, now
 from sfumato.results.frontier import Candidate, Frontier, broken_limits
 from sfumato.results.manifest import (
-    claims_of,
-    figures_of,
-    initial_risk,
-    layout_facts,
-    limits_of,
     measurement_of,
-    people_facts,
-    requirements_of,
-    unchanged_attributes,
-    unverified_attributes,
 )
 from sfumato.results.measurement import Measure, Measurement, build_measure, label_apart, measure
 from sfumato.results.pareto import Limit
@@ -81,6 +72,17 @@ from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.project.default_measures import Written, default_measures
 from sfumato.workflow.project.project_file import Project, Publication, unnamed
 from sfumato.workflow.publish.folder_layout import Layout, tables_of
+from sfumato.workflow.publish.manifest_record import (
+    claims_of,
+    figures_of,
+    initial_risk,
+    layout_facts,
+    limits_of,
+    people_facts,
+    requirements_of,
+    unchanged_attributes,
+    unverified_attributes,
+)
 from sfumato.workflow.publish.output_formats import PARQUET, Sinks, resources
 from sfumato.workflow.publish.verify import ReadBack, data_checks
 

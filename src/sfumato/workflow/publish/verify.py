@@ -138,7 +138,9 @@ def _page_checks(
 
     Pages of this version are written once more from manifest and cells, and every byte is compared as well.
     """
-    from sfumato.results.manifest import layout_of
+    from sfumato.workflow.publish.manifest_record import (
+        layout_of,
+    )
     from sfumato.workflow.report.reviewer_profiles import published_pages
 
     statements = Statements(

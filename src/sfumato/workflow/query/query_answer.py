@@ -13,7 +13,6 @@ import numpy as np
 
 from sfumato.data.hierarchy import Label
 from sfumato.measures.utility.estimation.reconstruction import Reconstruction
-from sfumato.results.manifest import layout_of
 from sfumato.results.measurement import json_value
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
@@ -21,6 +20,9 @@ from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.verification.documents import read_manifest
 from sfumato.workflow.publish.folder_layout import Layout, read_back
+from sfumato.workflow.publish.manifest_record import (
+    layout_of,
+)
 from sfumato.workflow.publish.verify import read_written
 from sfumato.workflow.query.bounds import Bounds, of_counts, of_groups, of_numbers
 from sfumato.workflow.query.cell_counts import AnswerCells
