@@ -141,9 +141,7 @@ from sfumato.sanitizers import (
 )
 from sfumato.searches import Evolution, Lattice, LatticeFront, Search, Suited, Sweep
 from sfumato.verification.check import Check
-from sfumato.verification.outcome import (
-    Verification,
-)
+from sfumato.verification.outcome import Verification
 from sfumato.workflow.apply.apply import apply
 from sfumato.workflow.choose.comparison import Comparison, compare
 from sfumato.workflow.choose.question_answer import Answer, ask
@@ -152,9 +150,7 @@ from sfumato.workflow.explore.library import explore
 from sfumato.workflow.external import read_release
 from sfumato.workflow.project.project_file import Project, Publication
 from sfumato.workflow.publish.publish import Evidence, publish
-from sfumato.workflow.publish.verify import (
-    verify,
-)
+from sfumato.workflow.publish.verify import verify
 from sfumato.workflow.query.challenge import Challenge, challenge
 from sfumato.workflow.query.query_answer import QueryAnswer, query
 from sfumato.workflow.query.query_language import Query
