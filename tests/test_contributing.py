@@ -51,20 +51,3 @@ def test_a_change_touches_at_most_three_source_files_that_are_there(kind: str) -
     assert len(named) <= 3 or " or `" in rows("I want to …")[kind]
     for place in named:
         assert (ROOT / "src" / "sfumato" / place).is_file(), place
-
-
-def test_every_room_is_described() -> None:
-    described = {place.rstrip("/") for cell in rows("Where things live") for place in places(cell)}
-    rooms = {
-        place.name
-        for place in (ROOT / "src" / "sfumato").iterdir()
-        if place.is_dir() and any(place.glob("*.py"))
-    }
-    assert rooms - {"datasets"} == described
-
-
-def test_the_hallway_holds_nouns_only() -> None:
-    """A module that is no noun of the line and needed by few belongs in a room."""
-    hallway = {place.stem for place in (ROOT / "src" / "sfumato").glob("*.py")}
-    assert len(hallway) <= 24
-    assert hallway >= {"table", "schema", "recipe", "release", "frontier", "decision"}

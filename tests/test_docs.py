@@ -54,15 +54,6 @@ def test_the_definitions_name_everything_that_is_ours(kind: methods.Kind) -> Non
     assert [name for name in ours if f"`{name}`" not in text] == []
 
 
-def test_the_design_shows_the_rooms_that_there_are() -> None:
-    text = (ROOT / "docs" / "design.md").read_text("utf-8")
-    lines = text.partition("```\nsrc/sfumato/\n")[2].partition("tests/")[0].splitlines()
-    # two spaces, names, and after more space what is said of them
-    shown = " ".join(re.split(" {3,}", line[2:])[0] for line in lines).split()
-    rooms = [path for path in (ROOT / "src" / "sfumato").glob("[!_.]*") if path.suffix in ("", ".py")]
-    assert sorted(shown) == sorted(f"{path.name}/" if path.is_dir() else path.name for path in rooms)
-
-
 def test_every_command_has_its_section() -> None:
     text = (ROOT / "docs" / "reference" / "command-line.md").read_text("utf-8")
     for name, command in cli.commands.items():

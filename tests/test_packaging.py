@@ -80,14 +80,20 @@ def package_files(pattern: str) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    "path", ["py.typed", "datasets/adult.parquet", "datasets/ATTRIBUTION.md", "datasets/hospital.csv"]
+    "path",
+    [
+        "py.typed",
+        "reading/datasets/adult.parquet",
+        "reading/datasets/ATTRIBUTION.md",
+        "reading/datasets/hospital.csv",
+    ],
 )
 def test_the_wheel_holds_the_embedded_example_and_the_type_marker(wheel: Path, path: str) -> None:
     assert (wheel / "sfumato" / path).is_file()
 
 
 def test_the_wheel_holds_the_hierarchies(wheel: Path) -> None:
-    hierarchies = package_files("datasets/hierarchies/**/*.csv")
+    hierarchies = package_files("reading/datasets/hierarchies/**/*.csv")
     assert hierarchies
     assert [path for path in hierarchies if not (wheel / path).is_file()] == []
 

@@ -39,17 +39,9 @@ CORPUS = KEPT.parent.parent / "build" / "fuzz"
 WATCHED = [
     f"sfumato.{name}"
     for name in (
-        *("reading", "table", "columns", "schema", "hierarchy", "project", "choosing.question", "recipe"),
-        *(
-            "measures.scenario",
-            "external",
-            "spellings",
-            "ranges",
-            "cells",
-            "verifying",
-            "publishing",
-            "files",
-        ),
+        *("runtime.files", "runtime.numerals", "reading", "data", "registry.recipe", "workflow.project"),
+        *("workflow.choose.question", "measures.scenarios", "workflow.external", "results.label_parsing"),
+        *("results.released_column", "results.pareto", "verification", "workflow.publish"),
     )
 ]
 """The modules whose branches guide; none holds a kernel, which could not be compiled then."""

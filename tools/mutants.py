@@ -95,8 +95,8 @@ ROOMS = {
         ),
         ("tests/models", "tests/contracts/test_models.py"),
     ),
-    "verifying": Room(
-        ("verifying", "workflow/publish/verify.py"),
+    "verification": Room(
+        ("verification", "workflow/publish/verify.py"),
         (
             "src/sfumato/verification",
             "tests/verification/test_agreement.py::test_every_measure_that_can_be_claimed_is_known_here",
@@ -121,7 +121,7 @@ ROOMS = {
         ("tests/verification", "tests/publish"),
     ),
     "measures": Room(
-        ("measures/*.py",),
+        ("measures/*.py", "measures/identity", "measures/disclosure", "measures/utility/*.py"),
         (
             "tests/measures/test_base.py",
             "tests/measures/test_facts.py",
@@ -174,18 +174,18 @@ ROOMS = {
         ),
         ("tests/measures/attacks", "tests/contracts/test_measures.py"),
     ),
-    "aware": Room(
-        ("measures/aware",),
+    "informed": Room(
+        ("measures/informed",),
         ("src/sfumato/measures/informed", "tests/measures/informed"),
         ("tests/contracts/test_measures.py",),
     ),
     "fidelity": Room(
-        ("measures/fidelity",),
+        ("measures/utility/fidelity",),
         ("src/sfumato/measures/utility/fidelity", "tests/measures/fidelity"),
         ("tests/contracts/test_measures.py",),
     ),
-    "scenario": Room(
-        ("measures/scenario",),
+    "scenarios": Room(
+        ("measures/scenarios",),
         (
             "tests/measures/scenarios/test_anti_utility.py",
             "tests/measures/scenarios/test_control.py::test_every_person_stays_or_leaves",
@@ -204,7 +204,7 @@ ROOMS = {
         ("src/sfumato/measures/scenarios", "tests/measures/scenarios"),
     ),
     "estimation": Room(
-        ("measures/estimation",),
+        ("measures/utility/estimation",),
         (
             "src/sfumato/measures/utility/estimation",
             "tests/measures/estimation/test_estimate.py",
@@ -215,22 +215,26 @@ ROOMS = {
         ),
         ("tests/measures/estimation",),
     ),
-    "receiving": Room(
-        ("receiving",), ("src/sfumato/workflow/query", "tests/query"), ("tests/cli/test_ask.py",)
+    "query": Room(
+        ("workflow/query",), ("src/sfumato/workflow/query", "tests/query"), ("tests/cli/test_ask.py",)
     ),
     "borders": Room(
         ("sanitizers/generalize/interval_bounds.py",),
         ("src/sfumato/sanitizers/generalize/interval_bounds.py", "tests/sanitizers/test_borders.py"),
         ("tests/sanitizers", "tests/measures/informed"),
     ),
-    "release": Room(("release.py",), ("tests/test_release.py", "tests/test_kinds.py"), ("tests/contracts",)),
+    "release": Room(
+        ("results/release.py",), ("tests/test_release.py", "tests/test_kinds.py"), ("tests/contracts",)
+    ),
     "tokens": Room(
         ("workflow/choose/tokens.py",),
         ("tests/choose/test_question.py", "tests/query/test_language.py"),
         ("tests/choose", "tests/query"),
     ),
-    "applying": Room(
-        ("applying",), ("src/sfumato/workflow/apply", "tests/apply"), ("tests/cli", "tests/publish")
+    "apply": Room(
+        ("workflow/apply", "results/intersection.py", "results/recode_records.py", "results/recoding.py"),
+        ("src/sfumato/workflow/apply", "tests/apply"),
+        ("tests/cli", "tests/publish"),
     ),
 }
 

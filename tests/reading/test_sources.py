@@ -165,7 +165,8 @@ class TestStandardInput:
     def run(self, given: bytes, *, engine: str = "memory") -> subprocess.CompletedProcess[bytes]:
         """Read standard input twice, as commands do, and print what was read."""
         program = (
-            "from sfumato.workflow.engines.base import engine_named; from sfumato.reading.sources import source_at\n"
+            "from sfumato.workflow.engines.base import engine_named\n"
+            "from sfumato.reading.sources import source_at\n"
             f"tables = [engine_named({engine!r}).reduce(source_at('-')) for _ in range(2)]\n"
             "print(len({table.fingerprint for table in tables}), *tables[0]['age'].domain)"
         )

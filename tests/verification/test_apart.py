@@ -36,7 +36,8 @@ def test_it_imports_nothing_of_the_package_but_itself_the_errors_and_the_runtime
 
 def test_importing_it_loads_nothing_that_makes_or_measures_releases() -> None:
     code = (
-        "import sys, sfumato.verification.check, sfumato.verification.signature, sfumato.verification.certificate;"
+        "import sys, sfumato.verification.check, sfumato.verification.signature;"
+        "import sfumato.verification.certificate;"
         "print(*sorted(name for name in sys.modules if name.startswith('sfumato.')))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -48,7 +48,7 @@ THOUSANDS = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,2})(?:[.,'\u00a0\u202f][0-9]{3})
 
 
 def as_numbers(values: Sequence[str], decimal: str, thousands: str = "") -> Floats | None:
-    """Return the numbers that `sfumato.runtime.numerals.number` reads, but no codes such as ``0171`` and ``1E5``."""
+    """Return the numbers that `runtime.numerals.number` reads, but no codes such as ``0171`` and ``1E5``."""
     if not values:
         return None
     if not all(map(_NUMBER[decimal].fullmatch, values)):
