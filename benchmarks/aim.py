@@ -17,8 +17,9 @@ from pathlib import Path
 
 import pyarrow.csv
 
-from sfumato import AIM, MST, measure, sanitize
+from sfumato import measure, sanitize
 from sfumato.reading import datasets
+from sfumato.sanitizers import AIM, MST
 
 LOSSES = ("utility-loss", {"query-error": {"seed": 1}}, "k-marginal")
 HEAD = "| method | epsilon | CPU s | utility loss | query error | k-marginal | attack risk | the worst |"

@@ -24,7 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import Attribute, Inference, Linkability, Schema, SinglingOut, Table, read_release
+from sfumato import Attribute, Schema, Table, read_release
+from sfumato.measures import Inference, Linkability, SinglingOut
 from sfumato.measures.attacks.attack import Outcome
 from sfumato.measures.attacks.attack_setting import setting_of
 from sfumato.measures.attacks.record_distances import sight

@@ -32,8 +32,6 @@ from sfumato import (
     Attribute,
     Hierarchy,
     Intervals,
-    KAnonymity,
-    Mondrian,
     Prefixes,
     Release,
     Schema,
@@ -43,8 +41,10 @@ from sfumato import (
     sanitize,
     verify,
 )
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
+from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize.mondrian import partition
 from sfumato.workflow.project.default_measures import default_measures
 from sfumato.workflow.publish.publish import write_release

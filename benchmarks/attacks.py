@@ -13,20 +13,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    KAnonymity,
-    Laplace,
-    Measurement,
-    Mondrian,
-    Sanitizer,
-    SuppressQuasiIdentifiers,
-    measure,
-    sanitize,
-)
+from sfumato import measure, sanitize
+from sfumato.measures import Measurement
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.runtime.caching import forget
+from sfumato.sanitizers import Anatomy, AsIs, Laplace, Mondrian, Sanitizer, SuppressQuasiIdentifiers
 
 NAMES = ("singling-out", "linkability", "inference", "membership")
 QUASI_IDENTIFIERS = (

@@ -31,7 +31,9 @@ def release(n_records: str, n_attributes: str, k: str) -> Callable[[], Any]:
     columns["s"] = Column(rng.integers(0, 20, n).astype(np.int32), tuple(str(value) for value in range(20)))
     roles = {**{f"q{i}": "quasi-identifying" for i in range(d)}, "s": "sensitive"}
     records, schema = sf.Schema.of(roles).bind(sf.Table(columns, np.ones(n, dtype=np.int64)))
-    return lambda: sf.sanitize(records, schema, sf.Mondrian(sf.KAnonymity(int(k))), seed=1).n_records
+    return lambda: (
+        sf.sanitize(records, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(int(k))), seed=1).n_records
+    )
 
 
 def reduce(who: str, place: str) -> Callable[[], Any]:

@@ -15,19 +15,11 @@ import argparse
 import time
 from typing import Any
 
-from sfumato import (
-    Attribute,
-    Clustering,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
-    Schema,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
+from sfumato.sanitizers import Clustering, LocalRecoding, Mondrian
 
 MEASURES = ("general-loss", "utility-loss", "query-error", "border-gain", "downcoding", "downcoding-gain")
 TOLD = ("by place / evenly", "exactly", "ruled out", "recovered")

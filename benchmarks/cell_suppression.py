@@ -10,17 +10,8 @@ import time
 
 import numpy as np
 
-from sfumato import (
-    DeltaDisclosure,
-    KAnonymity,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
 from sfumato.results.release import holds
 from sfumato.sanitizers import CellSuppression

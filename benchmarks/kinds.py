@@ -16,13 +16,15 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from sfumato import (
+from sfumato import measure, sanitize
+from sfumato.models import KAnonymity, TCloseness
+from sfumato.reading import datasets
+from sfumato.sanitizers import (
     MST,
     PRAM,
     Anatomy,
     AsIs,
     CartSynthesis,
-    KAnonymity,
     Laplace,
     LocalRecoding,
     Microaggregation,
@@ -31,11 +33,7 @@ from sfumato import (
     Sampling,
     Sanitizer,
     SuppressQuasiIdentifiers,
-    TCloseness,
-    measure,
-    sanitize,
 )
-from sfumato.reading import datasets
 
 MEASURES = ("attack-risk", "utility-loss", {"query-error": {"seed": 1}}, "k-marginal")
 TRIED: tuple[tuple[str, str, Sanitizer], ...] = (

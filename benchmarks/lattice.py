@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import Hierarchy, KAnonymity, Schema, Table, TCloseness
+from sfumato import Hierarchy, Schema, Table
 from sfumato.data.schema import Attribute
 from sfumato.data.table import Column, compacted
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.reading.read_table import read
 from sfumato.searches.lattice.optimum import Optimum, optimal_node
 from sfumato.searches.lattice.profile import profile

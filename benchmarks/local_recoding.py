@@ -15,23 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato import (
-    Attribute,
-    Clustering,
-    Hierarchy,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
+from sfumato.sanitizers import Clustering, LocalRecoding, Mondrian
 
 Bound = tuple[Table, Schema]
 

@@ -17,32 +17,24 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import (
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.data.table import Membership
+from sfumato.measures import KLDivergence, QueryError, UtilityLoss
+from sfumato.measures.utility.estimation.subpopulations import large_populations
+from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
+from sfumato.reading import datasets
+from sfumato.registry import methods
+from sfumato.results.measurement import build_measure
+from sfumato.runtime import caching
+from sfumato.sanitizers import (
     Anatomy,
     AsIs,
     Bucketize,
     CellSuppression,
     FullDomain,
-    KAnonymity,
-    KLDivergence,
     Mondrian,
-    ProbabilisticDiversity,
-    QueryError,
-    Release,
-    Schema,
     SuppressQuasiIdentifiers,
-    Table,
-    TCloseness,
-    UtilityLoss,
-    measure,
-    sanitize,
 )
-from sfumato.data.table import Membership
-from sfumato.measures.utility.estimation.subpopulations import large_populations
-from sfumato.reading import datasets
-from sfumato.registry import methods
-from sfumato.results.measurement import build_measure
-from sfumato.runtime import caching
 
 REPEATS = 5
 LEVELS = {"age": 2, "workclass": 1, "education": 2, "marital-status": 1, "race": 1}

@@ -15,8 +15,9 @@ import time
 
 import numpy as np
 
-from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, Schema, Table, TCloseness
+from sfumato import Schema, Table
 from sfumato.data.table import Column
+from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
 from sfumato.sanitizers.generalize.mondrian import Variant, partition
 

@@ -25,15 +25,9 @@ import numpy as np
 
 from sfumato import (
     Attribute,
-    Clustering,
-    FullDomain,
     Intervals,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
     Prefixes,
     Release,
-    Sanitizer,
     Schema,
     apply,
     freeze,
@@ -43,8 +37,10 @@ from sfumato import (
     verify,
 )
 from sfumato.data.table import Table
+from sfumato.models import KAnonymity
 from sfumato.results.linked_people import people_alike, person_names
 from sfumato.results.release import Earlier
+from sfumato.sanitizers import Clustering, FullDomain, LocalRecoding, Mondrian, Sanitizer
 from sfumato.workflow.apply.published_folders import parent_facts
 
 K = 20

@@ -21,8 +21,9 @@ from pathlib import Path
 
 import pyarrow.csv
 
-from sfumato import MST, Release, measure, read_release, sanitize
+from sfumato import Release, measure, read_release, sanitize
 from sfumato.reading import datasets
+from sfumato.sanitizers import MST
 from sfumato.sanitizers.synthesize.noisy_counts import rho_of
 
 EPSILONS = (2.42, 1.0, 0.3)

@@ -18,27 +18,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sfumato import (
+from sfumato import Attribute, Intervals, Prefixes, Release, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity
+from sfumato.runtime.errors import SfumatoError
+from sfumato.sanitizers import (
     Anatomy,
-    Attribute,
     Bucketize,
     CellSuppression,
     Clustering,
     Cut,
     FullDomain,
-    Intervals,
-    KAnonymity,
     LocalRecoding,
     Mondrian,
-    Prefixes,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    measure,
-    sanitize,
 )
-from sfumato.runtime.errors import SfumatoError
 from sfumato.searches.lattice.optimum import optimal_node
 from sfumato.searches.lattice.profile import profile
 

@@ -15,20 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import (
-    Adversary,
-    AntiUtility,
-    AsIs,
-    Clustering,
-    KAnonymity,
-    Laplace,
-    Release,
-    Scenario,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Table, measure, sanitize
+from sfumato.measures import Adversary, AntiUtility, Scenario
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
+from sfumato.sanitizers import AsIs, Clustering, Laplace
 
 NAMES = ("age", "workclass", "education", "marital-status", "occupation", "race", "sex", "native-country")
 OF_CATEGORIES = ("naive-bayes", "decision-tree", "nearest-neighbours")

@@ -26,7 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from sfumato import Attribute, KMarginal, Schema, Table, measure, read_release
+from sfumato import Attribute, Schema, Table, measure, read_release
+from sfumato.measures import KMarginal
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 

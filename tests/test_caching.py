@@ -10,25 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Adversary,
-    AntiUtility,
-    Attribute,
-    GoodUtility,
-    KAnonymity,
-    Mondrian,
-    Release,
-    Scenario,
-    Schema,
-    Table,
-    User,
-    WorkloadUtility,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato.measures import Adversary, AntiUtility, GoodUtility, Scenario, User, WorkloadUtility
 from sfumato.measures.scenarios import good_utility
 from sfumato.miners import cross_validation, fit_processes
+from sfumato.models import KAnonymity
 from sfumato.runtime.caching import _KEPT, forget, kept, kept_on, remembered
+from sfumato.sanitizers import Mondrian
 from sfumato.workflow.store.store import Store
 
 

@@ -11,20 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Cut,
-    Dates,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Mondrian,
-    Prefixes,
-    Schema,
-    Table,
-    sanitize,
-)
+from sfumato import Attribute, Dates, Hierarchy, Intervals, Prefixes, Schema, Table, sanitize
 from sfumato.data.table import Column, text
+from sfumato.models import KAnonymity
 from sfumato.results.released_column import (
     Cells,
     RangeSets,
@@ -35,6 +24,7 @@ from sfumato.results.released_column import (
     range_cells,
     suppressed_cells,
 )
+from sfumato.sanitizers import Cut, Mondrian
 
 SECRET = "SECRETVALUE"
 

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import AsIs, Hierarchy, Schema, Table, sanitize
+from sfumato import Hierarchy, Schema, Table, sanitize
 from sfumato.interfaces.workbench.state.hierarchy_files import as_csv
 from sfumato.reading.arrow_files import read_arrow
 from sfumato.reading.read_table import read
 from sfumato.runtime.files import write_rows
+from sfumato.sanitizers import AsIs
 from sfumato.workflow.publish.publish import write_release
 
 # no blanks around a value, which readers take off

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sfumato import KAnonymity, TCloseness
 from sfumato.measures import Measure, Measurement
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry import methods
 from sfumato.registry.declarations import Words
 from sfumato.registry.methods import register

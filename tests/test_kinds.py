@@ -11,25 +11,14 @@ import numpy as np
 import pytest
 from tests.report.marks_reader import without_marks
 
-from sfumato import (
-    MST,
-    AsIs,
-    CartSynthesis,
-    Laplace,
-    Release,
-    Schema,
-    Table,
-    measure,
-    publish,
-    sanitize,
-    verify,
-)
+from sfumato import Release, Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.reading import datasets
 from sfumato.registry.declarations import EVERY_KIND, RecordKind
 from sfumato.results.release import made_up, released
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, MethodFailed
+from sfumato.sanitizers import MST, AsIs, CartSynthesis, Laplace
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.sanitizers.perturb.changed_records import with_codes
 from sfumato.verification.documents import read_manifest

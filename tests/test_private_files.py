@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato import Picture
 from sfumato.interfaces.cli import run
 from sfumato.interfaces.workbench.server import application
+from sfumato.results import Picture
 from sfumato.runtime.files import file_beside, folder_beside
 
 PROJECT = """

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import AsIs, Schema, Table, WorkloadUtility, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
+from sfumato.measures import WorkloadUtility
 from sfumato.miners.cross_validation import forget
 from sfumato.runtime.progress import listening, speaking_of, tell
+from sfumato.sanitizers import AsIs
 
 Bound = tuple[Table, Schema]
 

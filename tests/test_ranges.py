@@ -11,23 +11,14 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Dates,
-    Hierarchy,
-    KAnonymity,
-    Mondrian,
-    Prefixes,
-    Release,
-    Schema,
-    Table,
-    sanitize,
-)
+from sfumato import Attribute, Dates, Hierarchy, Prefixes, Release, Schema, Table, sanitize
 from sfumato.data.hierarchy import ROOT, Flat, HierarchySource
 from sfumato.data.ordered_ranges import in_order, scale_of
 from sfumato.data.table import Column, Value
+from sfumato.models import KAnonymity
 from sfumato.results.label_parsing import Spellings
 from sfumato.results.released_column import block_cells, named, range_cells
+from sfumato.sanitizers import Mondrian
 
 
 def spellings(values: Sequence[Value], source: HierarchySource | None = None) -> Spellings:

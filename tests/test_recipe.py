@@ -12,19 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Recipe, Release, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 models = st.one_of(
     st.builds(KAnonymity, st.integers(1, 50)),

@@ -13,7 +13,9 @@ from typing import Annotated, Any, get_args
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Mondrian, PrivacyLoss, Schema, Table, TCloseness
+from sfumato import Schema, Table
+from sfumato.measures import PrivacyLoss
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import (
     build_model,
 )
@@ -32,6 +34,7 @@ from sfumato.results.measurement import (
     build_measure,
 )
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Mondrian
 
 KINDS: tuple[methods.Kind, ...] = get_args(methods.Kind)
 EVERYTHING = [(kind, name) for kind in KINDS for name in registered(kind)]
@@ -150,7 +153,8 @@ def test_parameters_are_written_in_kebab_case() -> None:
 
 PLUGIN = """
 from dataclasses import dataclass
-from sfumato import AsIs, register
+from sfumato import register
+from sfumato.sanitizers import AsIs
 
 
 @register
@@ -176,7 +180,7 @@ def plugged(scratch: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> I
 
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.setattr(metadata, "entry_points", entry_points)
-        monkeypatch.setattr(methods, "_loaded", False)
+        monkeypatch.setattr(methods, "_plug_ins_are_loaded", False)
 
     yield plug
     sys.modules.pop("sfumato_plugin_for_tests", None)

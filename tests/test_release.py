@@ -17,24 +17,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Intervals, Recipe, Release, Schema, Table, sanitize
 from sfumato.data.equivalence_classes import EquivalenceClasses
+from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.models.base import PrivacyModel
 from sfumato.results.release import failing_rows, holds, released, without_rows
 from sfumato.results.released_column import level_cells, suppressed_cells
+from sfumato.sanitizers import FullDomain
 
 SECRET = "SECRETVALUE"
 

@@ -35,9 +35,9 @@ def people() -> tuple[sf.Table, sf.Schema]:
 @pytest.fixture(scope="module")
 def releases() -> list[sf.Release]:
     ways: list[Any] = [
-        sf.AsIs(),
-        sf.SuppressQuasiIdentifiers(),
-        *(sf.Mondrian(sf.KAnonymity(k)) for k in (2, 4)),
+        sf.sanitizers.AsIs(),
+        sf.sanitizers.SuppressQuasiIdentifiers(),
+        *(sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 4)),
     ]
     return [sf.sanitize(*people(), how, seed=1) for how in ways]
 
@@ -169,7 +169,7 @@ class TestPictures:
         self, frontier: sf.Frontier, releases: list[sf.Release]
     ) -> None:
         for picture in (frontier.plot(), frontier.plot(chosen=frontier.candidates[2]), releases[2].plot()):
-            assert isinstance(picture, sf.Picture)
+            assert isinstance(picture, sf.results.Picture)
             assert ElementTree.fromstring(picture._repr_svg_()).tag == "{http://www.w3.org/2000/svg}svg"
             assert SECRET not in picture.svg
         assert "4 candidate releases, 4 of them efficient" in repr(frontier.plot())

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import AsIs, Attribute, KAnonymity, Mondrian, Schema, Table, sanitize
+from sfumato import Attribute, Schema, Table, sanitize
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import SchemaError
+from sfumato.sanitizers import AsIs, Mondrian
 
 AGES = [31, 42, 31, 42, 57]
 WEIGHTS = [120.5, 80, 9.5, 80, 200]

@@ -19,28 +19,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import (
+from sfumato import Candidate, Frontier, Project, Recipe, Release, Schema, Store, Table, measure, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity
+from sfumato.sanitizers import (
     Anatomy,
     AsIs,
     Bucketize,
-    Candidate,
     Cut,
-    Frontier,
     FullDomain,
-    KAnonymity,
     Laplace,
     Mondrian,
-    ProbabilisticDiversity,
-    Project,
-    Recipe,
-    Release,
-    Schema,
-    Store,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
-    Table,
-    measure,
-    sanitize,
 )
 from sfumato.workflow.explore.explore_project import explore
 from sfumato.workflow.publish.publish import Evidence, publish_candidate, write_release

@@ -67,8 +67,8 @@ def schema(*, person: str | None = None, device: str = "identifying", pseudonym:
 
 
 def _generalized(folder: Path) -> None:
-    model = sf.KAnonymity(3) & sf.TCloseness(0.9)
-    release = sf.sanitize(visits(), schema(device="insensitive"), sf.Mondrian(model), seed=1)
+    model = sf.models.KAnonymity(3) & sf.models.TCloseness(0.9)
+    release = sf.sanitize(visits(), schema(device="insensitive"), sf.sanitizers.Mondrian(model), seed=1)
     policy = {
         "reidentification-risk": sf.Limit(at_most=0.5),
         "general-loss": sf.Limit(at_most=0.99),
@@ -88,37 +88,50 @@ def _generalized(folder: Path) -> None:
 
 def _suppressed(folder: Path) -> None:
     table, roles = sf.datasets.hospital()
-    recipe = sf.FullDomain({"zip": 2, "age": 1, "sex": 0}, sf.KAnonymity(2), suppression=0.9)
+    recipe = sf.sanitizers.FullDomain(
+        {"zip": 2, "age": 1, "sex": 0}, sf.models.KAnonymity(2), suppression=0.9
+    )
     sf.publish(sf.sanitize(table, roles, recipe, seed=1), folder, ["privacy-loss", "suppression-loss"])
 
 
 def _two_tables(folder: Path) -> None:
     asked = ["disclosure-quotient", "quasi-identifier-contribution"]
-    sf.publish(sf.sanitize(visits(), schema(), sf.Anatomy(2), seed=1), folder, asked)
+    sf.publish(sf.sanitize(visits(), schema(), sf.sanitizers.Anatomy(2), seed=1), folder, asked)
 
 
 def _people(folder: Path) -> None:
     roles = schema(person="patient", pseudonym=True)
-    release = sf.sanitize(visits(80, is_repeated=True), roles, sf.Mondrian(sf.KAnonymity(4)), seed=1)
+    release = sf.sanitize(
+        visits(80, is_repeated=True), roles, sf.sanitizers.Mondrian(sf.models.KAnonymity(4)), seed=1
+    )
     asked = ["privacy-loss", "trace-risk", "suppression-loss"]
     sf.publish(release, folder, asked, policy={"reidentification-risk": sf.Limit(at_most=0.5)})
 
 
 def _perturbed(folder: Path) -> None:
-    sf.publish(sf.sanitize(visits(), schema(), sf.RankSwapping(), seed=1), folder, ["correlation-difference"])
+    sf.publish(
+        sf.sanitize(visits(), schema(), sf.sanitizers.RankSwapping(), seed=1),
+        folder,
+        ["correlation-difference"],
+    )
 
 
 def _synthetic(folder: Path) -> None:
-    sf.publish(sf.sanitize(visits(), schema(), sf.CartSynthesis(), seed=1), folder, ["propensity"])
+    sf.publish(sf.sanitize(visits(), schema(), sf.sanitizers.CartSynthesis(), seed=1), folder, ["propensity"])
 
 
 def _private(folder: Path) -> None:
-    sf.publish(sf.sanitize(visits(), schema(), sf.MST(1.0), seed=1), folder, ["epsilon"], profiles=["nist"])
+    sf.publish(
+        sf.sanitize(visits(), schema(), sf.sanitizers.MST(1.0), seed=1),
+        folder,
+        ["epsilon"],
+        profiles=["nist"],
+    )
 
 
 def _profiles(folder: Path) -> None:
-    model = sf.KAnonymity(3) & sf.DistinctDiversity(2)
-    release = sf.sanitize(visits(), schema(device="insensitive"), sf.LocalRecoding(model), seed=1)
+    model = sf.models.KAnonymity(3) & sf.models.DistinctDiversity(2)
+    release = sf.sanitize(visits(), schema(device="insensitive"), sf.sanitizers.LocalRecoding(model), seed=1)
     policy = {"reidentification-risk": sf.Limit(at_most=1 / 3), "k-anonymity": sf.Limit(at_least=3)}
     asked = ["privacy-loss", "utility-loss", "inference"]
     sf.publish(
@@ -127,7 +140,7 @@ def _profiles(folder: Path) -> None:
 
 
 def _signed(folder: Path) -> None:
-    release = sf.sanitize(visits(), schema(), sf.Mondrian(sf.KAnonymity(3)), seed=1)
+    release = sf.sanitize(visits(), schema(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)), seed=1)
     with tempfile.TemporaryDirectory() as place:
         private = Path(place, "steward.pem")
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
@@ -137,12 +150,12 @@ def _signed(folder: Path) -> None:
 
 
 def _partitioned(folder: Path) -> None:
-    recipe = sf.FullDomain({"age": 1, "town": 0}, sf.KAnonymity(2), suppression=0.5)
+    recipe = sf.sanitizers.FullDomain({"age": 1, "town": 0}, sf.models.KAnonymity(2), suppression=0.5)
     sf.publish(sf.sanitize(visits(), schema(), recipe, seed=1), folder, ["privacy-loss"], partition_by="town")
 
 
 def _statistics(folder: Path) -> None:
-    recipe = sf.Mondrian(sf.KAnonymity(3))
+    recipe = sf.sanitizers.Mondrian(sf.models.KAnonymity(3))
     renamed = visits().rename_columns(["patient", "age", "home-town", "device", "diagnosis"])
     attributes = {each.name: each.role for each in schema().attributes}
     attributes["home-town"] = attributes.pop("town")

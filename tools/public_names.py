@@ -1,35 +1,42 @@
-"""Write src/sfumato/__init__.pyi: the public names with the module that each lives in, for type checkers.
+"""Write the stubs of the lazy packages: each public name with its module, for type checkers.
 
-The package imports its names when they are first used, which no type checker can follow; the stub says the
-same in imports that it can.
+These packages import their names when they are first used, which no type checker can follow. A stub says the
+same in plain imports.
 
-python tools/public_names.py          write the stub
-python tools/public_names.py --check  fail if the stub on disk is not what would be written
+python tools/public_names.py          write the stubs
+python tools/public_names.py --check  fail if a stub on disk is not what would be written
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
 
-import sfumato
-
-PLACE = Path(__file__).parents[1] / "src" / "sfumato" / "__init__.pyi"
+SOURCE = Path(__file__).parents[1] / "src" / "sfumato"
+PACKAGES = ("", "measures", "miners", "models", "results", "sanitizers", "searches")
 _WIDTH = 110
-_TABLES = ("_HOME: dict[str, str]", "_MODULES: dict[str, str]")
 _HEAD = "# Written by tools/public_names.py from the table in __init__.py; do not edit."
 
 
-def stub() -> str:
-    """Return the text of the stub."""
+def place_of(package: str) -> Path:
+    """Return where the stub of a package lies."""
+    return SOURCE / package / "__init__.pyi"
+
+
+def stub(package: str) -> str:
+    """Return the text of the stub of a package below sfumato, or of sfumato itself."""
+    module = import_module(f"sfumato.{package}" if package else "sfumato")
     homes: dict[str, list[str]] = {}
-    for name, home in sfumato._HOME.items():
-        homes.setdefault(f"sfumato.{home}", []).append(name)
-    for name, home in sfumato._MODULES.items():
-        homes.setdefault(f"sfumato.{home.rpartition('.')[0]}", []).append(name)
+    for name, home in module._HOMES.items():
+        within = home.rstrip(".").rpartition(".")[0] if home.endswith(".") else home
+        homes.setdefault(f"sfumato.{within}" if within else "sfumato", []).append(name)
     imports = [_import(home, names) for home, names in sorted(homes.items())]
-    listed = "".join(f'    "{name}",\n' for name in sorted(sfumato.__all__, key=_listed))
-    return "\n".join([_HEAD, "", *imports, "", "__version__: str", *_TABLES, f"__all__ = [\n{listed}]", ""])
+    version = [] if package else ["__version__: str"]
+    listed = "".join(f'    "{name}",\n' for name in sorted(module.__all__, key=_listed))
+    return "\n".join(
+        [_HEAD, "", *imports, "", *version, "_HOMES: dict[str, str]", f"__all__ = [\n{listed}]", ""]
+    )
 
 
 def _rank(name: str) -> int:
@@ -55,13 +62,18 @@ def _import(home: str, names: list[str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the stub, or compare it with what is there."""
+    """Write the stubs, or compare them with what is there."""
+    stubs = {place_of(package): stub(package) for package in PACKAGES}
     if "--check" not in arguments:
-        PLACE.write_text(stub(), encoding="utf-8")
-    elif not PLACE.is_file() or PLACE.read_text(encoding="utf-8") != stub():
-        print("stale: src/sfumato/__init__.pyi; run tools/public_names.py", file=sys.stderr)
-        return 1
-    return 0
+        for place, text in stubs.items():
+            place.write_text(text, encoding="utf-8")
+        return 0
+    stale = [
+        place for place, text in stubs.items() if not place.is_file() or place.read_text("utf-8") != text
+    ]
+    for place in stale:
+        print(f"stale: {place.relative_to(SOURCE.parents[1])}; run tools/public_names.py", file=sys.stderr)
+    return int(bool(stale))
 
 
 if __name__ == "__main__":

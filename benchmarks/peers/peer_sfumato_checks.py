@@ -9,7 +9,7 @@ def work(
     table: str, out: str, names: list[str], sensitive: str, k: int, hierarchies: Path
 ) -> dict[str, float]:
     roles = {**dict.fromkeys(names, "quasi-identifying"), sensitive: "sensitive"}
-    release = sf.sanitize(sf.read(table), sf.Schema.of(roles), sf.AsIs(), seed=1)
+    release = sf.sanitize(sf.read(table), sf.Schema.of(roles), sf.sanitizers.AsIs(), seed=1)
     asked = ["k-anonymity", "distinct-diversity", "t-closeness"]
     found = sf.measure(release, asked)
     return dict(zip("klt", (each.value for each in found), strict=True))

@@ -15,4 +15,4 @@ def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarc
         for name in names
     ]
     schema = sf.Schema((*attributes, sf.Attribute(sensitive, "sensitive")))
-    write_release(sf.sanitize(records, schema, sf.Mondrian(sf.KAnonymity(k)), seed=1), out)
+    write_release(sf.sanitize(records, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(k)), seed=1), out)

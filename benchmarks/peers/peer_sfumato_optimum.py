@@ -8,7 +8,7 @@ from sfumato.workflow.publish.publish import write_release
 
 
 def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarchies: Path) -> None:
-    records, model = sf.read(table), sf.KAnonymity(k)
+    records, model = sf.read(table), sf.models.KAnonymity(k)
     attributes = [
         sf.Attribute(
             name, "quasi-identifying", hierarchy=sf.Hierarchy.read(hierarchies / f"{name}.csv", separator=",")
@@ -18,5 +18,6 @@ def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarc
     schema = sf.Schema((*attributes, sf.Attribute(sensitive, "sensitive")))
     best = optimal_node(records, schema, model, suppression=0.05)
     write_release(
-        sf.sanitize(records, schema, sf.FullDomain(best.levels, model, suppression=0.05), seed=1), out
+        sf.sanitize(records, schema, sf.sanitizers.FullDomain(best.levels, model, suppression=0.05), seed=1),
+        out,
     )

@@ -63,7 +63,7 @@ def study_of(studied: Studied, cache: Path) -> dict[str, Any]:
 def _adult(cache: Path) -> dict[str, Any]:
     bound = sf.datasets.adult("train")
     measures = [
-        *(sf.PrivacyLoss(distance=each) for each in ON_ADULT),
+        *(sf.measures.PrivacyLoss(distance=each) for each in ON_ADULT),
         "disclosure-quotient",
         "utility-loss",
     ]
@@ -85,7 +85,7 @@ def _adult(cache: Path) -> dict[str, Any]:
 
 def label(distance: str) -> str:
     """Return the label of privacy loss by a distance."""
-    return sf.PrivacyLoss(distance=distance).label  # type: ignore[arg-type]
+    return sf.measures.PrivacyLoss(distance=distance).label  # type: ignore[arg-type]
 
 
 def _front(made: Sequence[Candidate], distance: str) -> tuple[Candidate, ...]:

@@ -33,14 +33,14 @@ TRIED: tuple[dict[str, Any], ...] = (
 """The trivial releases, and three ways to protect the table under k, l, t and delta."""
 
 
-def workload(target: str, seed: int) -> sf.WorkloadUtility:
+def workload(target: str, seed: int) -> sf.measures.WorkloadUtility:
     """Return the gain of a researcher who wants to predict one attribute."""
-    return sf.WorkloadUtility(target, ("decision-tree",), folds=3, seed=seed)
+    return sf.measures.WorkloadUtility(target, ("decision-tree",), folds=3, seed=seed)
 
 
-def distances() -> list[sf.PrivacyLoss]:
+def distances() -> list[sf.measures.PrivacyLoss]:
     """Return privacy loss by every distance that needs no tree."""
-    return [sf.PrivacyLoss(distance=each) for each in DISTANCES]
+    return [sf.measures.PrivacyLoss(distance=each) for each in DISTANCES]
 
 
 def explored(studied: Studied, cache: Path, *, is_control: bool = False) -> sf.Frontier:
@@ -54,7 +54,7 @@ def explored(studied: Studied, cache: Path, *, is_control: bool = False) -> sf.F
         "disclosure-quotient",
         "accuracy-gain",
         "utility-loss",
-        sf.QueryError(queries=300, seed=1),
+        sf.measures.QueryError(queries=300, seed=1),
         *(workload(target, seed) for target in studied.targets for seed in seeds),
     ]
     store = cache / "stores" / f"{studied.name}{'-control' if is_control else ''}.sqlite"

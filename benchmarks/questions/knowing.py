@@ -31,13 +31,13 @@ WANTED: dict[str, tuple[str, ...]] = {
     "salary and marital status": ("salary", "marital-status"),
     "all three": ("salary", "marital-status", "education"),
 }
-RELEASES: dict[str, sf.Sanitizer] = {
-    "as-is": sf.AsIs(),
-    "mondrian k=10": sf.Mondrian(sf.KAnonymity(10)),
-    "mondrian k=100": sf.Mondrian(sf.KAnonymity(100)),
-    "mondrian t=0.1": sf.Mondrian(sf.TCloseness(0.1, "js")),
-    "bucketize l=3": sf.Bucketize(sf.ProbabilisticDiversity(3)),
-    "suppress-quasi-identifiers": sf.SuppressQuasiIdentifiers(),
+RELEASES: dict[str, sf.sanitizers.Sanitizer] = {
+    "as-is": sf.sanitizers.AsIs(),
+    "mondrian k=10": sf.sanitizers.Mondrian(sf.models.KAnonymity(10)),
+    "mondrian k=100": sf.sanitizers.Mondrian(sf.models.KAnonymity(100)),
+    "mondrian t=0.1": sf.sanitizers.Mondrian(sf.models.TCloseness(0.1, "js")),
+    "bucketize l=3": sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(3)),
+    "suppress-quasi-identifiers": sf.sanitizers.SuppressQuasiIdentifiers(),
 }
 MINERS = ("naive-bayes", "decision-tree")
 
@@ -71,9 +71,11 @@ def _gained(release: sf.Release, known: tuple[str, ...]) -> dict[str, Any]:
     """Return the share of the people whose occupation is predicted, and what saying the same of all gives."""
     found = []
     for seed in SEEDS:
-        attack = sf.Adversary(("occupation",), miners=MINERS, knows=known, guesses="values", fusion=False)
-        scenario = sf.Scenario("known", adversary=attack, folds=3, seed=seed, control=0)
-        found += sf.measure(release, [sf.AntiUtility(scenario)])
+        attack = sf.measures.Adversary(
+            ("occupation",), miners=MINERS, knows=known, guesses="values", fusion=False
+        )
+        scenario = sf.measures.Scenario("known", adversary=attack, folds=3, seed=seed, control=0)
+        found += sf.measure(release, [sf.measures.AntiUtility(scenario)])
     return {"shares": [each.value for each in found], "baseline": found[0].baseline}
 
 
@@ -81,8 +83,10 @@ def _declined(release: sf.Release, wanted: tuple[str, ...]) -> list[float | None
     """Return how much less the user's miners achieve than on the original, with every seed."""
     found = []
     for seed in SEEDS:
-        user = sf.User(wanted, miners=MINERS)
-        found += sf.measure(release, [sf.GoodUtility(sf.Scenario("wanted", user, folds=3, seed=seed))])
+        user = sf.measures.User(wanted, miners=MINERS)
+        found += sf.measure(
+            release, [sf.measures.GoodUtility(sf.measures.Scenario("wanted", user, folds=3, seed=seed))]
+        )
     return [each.value for each in found]
 
 

@@ -19,7 +19,7 @@ from sfumato.reproduce.seeded_noise import SeededLaplace
 from sfumato.results.frontier import Candidate
 
 LOSSES = Viewpoint("losses", "", "by losses", "privacy-loss", "utility-loss")
-_QUERIES = sf.QueryError(queries=300, seed=1).label
+_QUERIES = sf.measures.QueryError(queries=300, seed=1).label
 _ALIKE = 0.8
 """The rank correlation from which on one figure shows the pattern of the other, as for Adult."""
 K, EPSILON = (5, 20), (0.5, 0.05)
@@ -104,18 +104,18 @@ def _noise_leaves_more(studied: Studied, cache: Path, *, is_control: bool) -> Cl
     """Count the people whose first number is predicted nearer than released, under noise and in classes."""
     table, name = studied.table(cache, is_control=is_control), next(iter(studied.quasi))
     miners = ("naive-bayes", "linear-regression")
-    attack = sf.Adversary((name,), reduction="nearer", miners=miners, guesses="values", fusion=False)
-    scenario = sf.Scenario("nearer", adversary=attack, folds=3, control=0)
+    attack = sf.measures.Adversary((name,), reduction="nearer", miners=miners, guesses="values", fusion=False)
+    scenario = sf.measures.Scenario("nearer", adversary=attack, folds=3, control=0)
     ways = {
-        "classes": [sf.Mondrian(sf.KAnonymity(k)) for k in K],
+        "classes": [sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in K],
         "noise": [SeededLaplace(epsilon, (name,)) for epsilon in EPSILON],
     }
     shares = {
         way: median(
             float(
-                sf.measure(sf.sanitize(table, studied.schema, how, seed=1), [sf.AntiUtility(scenario)])[
-                    0
-                ].value
+                sf.measure(
+                    sf.sanitize(table, studied.schema, how, seed=1), [sf.measures.AntiUtility(scenario)]
+                )[0].value
                 or 0
             )
             for how in every

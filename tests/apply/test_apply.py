@@ -12,19 +12,12 @@ import numpy as np
 import pytest
 
 from sfumato import (
-    AlphaKAnonymity,
     Attribute,
-    FullDomain,
     Hierarchy,
     Intervals,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
     Recipe,
     Release,
-    Sanitizer,
     Schema,
-    TCloseness,
     apply,
     freeze,
     measure,
@@ -33,9 +26,11 @@ from sfumato import (
     sanitize,
     verify,
 )
+from sfumato.models import AlphaKAnonymity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.results.intersection import failing, together
 from sfumato.results.release import failing_rows, holds, without_rows
 from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
+from sfumato.sanitizers import FullDomain, Mondrian, Sanitizer
 from sfumato.verification.documents import read_manifest
 from sfumato.verification.folder import fingerprint
 from sfumato.workflow.apply.apply import applied

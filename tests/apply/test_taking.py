@@ -10,34 +10,26 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import (
+from sfumato import Attribute, Hierarchy, Intervals, Prefixes, Release, Schema, freeze, read_release, sanitize
+from sfumato.models import KAnonymity
+from sfumato.reading import datasets
+from sfumato.results.label_parsing import interval_ends
+from sfumato.results.recode_records import NO_CLASS, take
+from sfumato.runtime.errors import SchemaError, UserError
+from sfumato.sanitizers import (
     PRAM,
     Anatomy,
-    Attribute,
     CartSynthesis,
     CellSuppression,
     Clustering,
     Cut,
     FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
     Laplace,
     LocalRecoding,
     Mondrian,
-    Prefixes,
-    Release,
     Sanitizer,
-    Schema,
     SuppressQuasiIdentifiers,
-    freeze,
-    read_release,
-    sanitize,
 )
-from sfumato.reading import datasets
-from sfumato.results.label_parsing import interval_ends
-from sfumato.results.recode_records import NO_CLASS, take
-from sfumato.runtime.errors import SchemaError, UserError
 from sfumato.workflow.external import untrue_cells
 
 REGIONS = Hierarchy.nested({"north": ["a", "b", "c"], "south": ["d", "e"]})

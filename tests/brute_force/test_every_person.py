@@ -50,7 +50,7 @@ def test_the_risk_of_every_household(n_visits: int) -> None:
         columns = {
             name: pa.array(each, pa.int64()) for name, each in (("who", who), ("home", home), ("age", age))
         }
-        release = sf.sanitize(sf.Table.from_arrow(pa.table(columns)), HOMES, sf.AsIs())
+        release = sf.sanitize(sf.Table.from_arrow(pa.table(columns)), HOMES, sf.sanitizers.AsIs())
         (taken,) = sf.measure(release, ["household-risk"])
         risks = household_risks(visits)
         found = [taken.value, taken.detail["average"], taken.detail["households"]]
@@ -89,12 +89,14 @@ def test_every_small_distance_is_nearer_or_not() -> None:
 @pytest.mark.parametrize("c", [0, 50, 100])
 def test_of_an_untouched_table_nothing_is_gained(c: float) -> None:
     columns = {"age": [20, 21, 22, 23] * 8, "ill": ["x", "y"] * 16}
-    shown = sf.sanitize(columns, sf.Schema.of(age="quasi-identifying", ill="sensitive"), sf.AsIs())
+    shown = sf.sanitize(columns, sf.Schema.of(age="quasi-identifying", ill="sensitive"), sf.sanitizers.AsIs())
     for name in columns:
-        attack = sf.Adversary(
+        attack = sf.measures.Adversary(
             (name,), reduction="nearer", c=c, miners=("majority", "one-rule", "naive-bayes")
         )
-        (found,) = sf.measure(shown, [sf.AntiUtility(sf.Scenario(adversary=attack, folds=2, control=0))])
+        (found,) = sf.measure(
+            shown, [sf.measures.AntiUtility(sf.measures.Scenario(adversary=attack, folds=2, control=0))]
+        )
         assert found.value == 0
 
 
@@ -132,7 +134,7 @@ def test_a_challenge_takes_out_whole_people(
     kept = [badge for badge in range(n) if missing == "category" or columns["ill"][badge] is not None]
     for number, given in enumerate(((table, schema), schema.bind(table))):
         folder = tmp_path / str(number)
-        made = challenge(*given, sf.AsIs(), folder, tmp_path / f"{number}.json", targets=20)
+        made = challenge(*given, sf.sanitizers.AsIs(), folder, tmp_path / f"{number}.json", targets=20)
         with (folder / "release" / "data.csv").open(encoding="utf-8", newline="") as file:
             released = {int(row["badge"]) for row in csv.DictReader(file)}
         people = {who[badge] for badge in released}
@@ -144,9 +146,13 @@ def test_a_challenge_takes_out_whole_people(
 MEASURES = ["k-anonymity", "privacy-loss", "general-loss"]
 
 
-@pytest.mark.parametrize("how", [sf.Mondrian(sf.KAnonymity(3)), sf.Anatomy(2), sf.AsIs()], ids=str)
+@pytest.mark.parametrize(
+    "how",
+    [sf.sanitizers.Mondrian(sf.models.KAnonymity(3)), sf.sanitizers.Anatomy(2), sf.sanitizers.AsIs()],
+    ids=str,
+)
 @pytest.mark.thorough("its first method", but=1)
-def test_every_choice_of_measures_is_published(how: sf.Sanitizer, tmp_path: Path) -> None:
+def test_every_choice_of_measures_is_published(how: sf.sanitizers.Sanitizer, tmp_path: Path) -> None:
     release = sf.sanitize(*sf.datasets.hospital(), how)
     found: Counter[bool] = Counter()
     for size in range(len(MEASURES) + 1):

@@ -77,15 +77,15 @@ def distance(visits: Month, everybody: Month) -> float:
     return sum(abs(share(visits, ill) - share(everybody, ill)) for ill in {v.ill for v in everybody}) / 2
 
 
-MODELS: dict[str, tuple[sf.PrivacyModel, Holds]] = {
-    "k": (sf.KAnonymity(3), lambda here, _: len(of_each(here)) >= 3),
+MODELS: dict[str, tuple[sf.models.PrivacyModel, Holds]] = {
+    "k": (sf.models.KAnonymity(3), lambda here, _: len(of_each(here)) >= 3),
     "alpha": (
-        sf.AlphaKAnonymity(0.7, k=2),
+        sf.models.AlphaKAnonymity(0.7, k=2),
         lambda here, _: len(of_each(here)) >= 2 and most_common(here) <= 0.7 + 1e-12,
     ),
-    "l": (sf.ProbabilisticDiversity(1.5), lambda here, _: most_common(here) <= 1 / 1.5 + 1e-12),
-    "distinct": (sf.DistinctDiversity(2), lambda here, _: n_different(here) >= 2),
-    "t": (sf.TCloseness(0.3), lambda here, everybody: distance(here, everybody) <= 0.3 + 1e-12),
+    "l": (sf.models.ProbabilisticDiversity(1.5), lambda here, _: most_common(here) <= 1 / 1.5 + 1e-12),
+    "distinct": (sf.models.DistinctDiversity(2), lambda here, _: n_different(here) >= 2),
+    "t": (sf.models.TCloseness(0.3), lambda here, everybody: distance(here, everybody) <= 0.3 + 1e-12),
 }
 
 
@@ -169,7 +169,7 @@ def test_every_month_keeps_its_promise_to_every_person(seed: int) -> None:
             first = drawn(rng, "abc", "pqrstu")
             try:
                 january = sf.sanitize(
-                    columns(first), SCHEMA, sf.FullDomain({"town": level}, model, suppression=0.9)
+                    columns(first), SCHEMA, sf.sanitizers.FullDomain({"town": level}, model, suppression=0.9)
                 )
             except Infeasible:
                 continue
@@ -208,7 +208,7 @@ def test_a_release_and_its_folder_are_the_same_earlier_release(seed: int, tmp_pa
     """Where nobody is recognized, what an earlier release withheld makes no difference either."""
     rng = random.Random(seed)
     schema = sf.Schema(SCHEMA.attributes[1:])
-    how = sf.FullDomain({"town": seed % 3}, sf.KAnonymity(2), suppression=0.9)
+    how = sf.sanitizers.FullDomain({"town": seed % 3}, sf.models.KAnonymity(2), suppression=0.9)
     n_compared = 0
     for number in range(6):
         months = [

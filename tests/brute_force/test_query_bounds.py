@@ -40,35 +40,35 @@ SCHEMA = sf.Schema(
         sf.Attribute("ill", "sensitive"),
     )
 )
-TWO = sf.KAnonymity(2)
-METHODS: dict[str, Callable[[random.Random, sf.Table], sf.Sanitizer]] = {
-    "as-is": lambda _, table: sf.AsIs(),
-    "suppress-quasi-identifiers": lambda _, table: sf.SuppressQuasiIdentifiers(),
-    "suppress-sensitive": lambda _, table: sf.SuppressSensitive(),
+TWO = sf.models.KAnonymity(2)
+METHODS: dict[str, Callable[[random.Random, sf.Table], sf.sanitizers.Sanitizer]] = {
+    "as-is": lambda _, table: sf.sanitizers.AsIs(),
+    "suppress-quasi-identifiers": lambda _, table: sf.sanitizers.SuppressQuasiIdentifiers(),
+    "suppress-sensitive": lambda _, table: sf.sanitizers.SuppressSensitive(),
     "full-domain": lambda rng, table: full_domain(rng, 1, 0.0),
     "full-domain with suppression": lambda rng, table: full_domain(rng, 2, 0.7),
     "cut": lambda rng, table: cut(rng, table),
-    "mondrian": lambda _, table: sf.Mondrian(TWO),
-    "mondrian, relaxed": lambda _, table: sf.Mondrian(TWO, variant="relaxed"),
-    "mondrian, diverse": lambda _, table: sf.Mondrian(TWO & sf.DistinctDiversity(2)),
-    "clustering": lambda _, table: sf.Clustering(TWO),
-    "local-recoding": lambda _, table: sf.LocalRecoding(TWO),
-    "cell-suppression": lambda _, table: sf.CellSuppression(TWO, suppression=0.5),
-    "top-coding": lambda rng, table: sf.TopCoding({"age": rng.choice([21, 22])}),
-    "bucketize": lambda _, table: sf.Bucketize(sf.ProbabilisticDiversity(1.5)),
-    "anatomy": lambda _, table: sf.Anatomy(2),
+    "mondrian": lambda _, table: sf.sanitizers.Mondrian(TWO),
+    "mondrian, relaxed": lambda _, table: sf.sanitizers.Mondrian(TWO, variant="relaxed"),
+    "mondrian, diverse": lambda _, table: sf.sanitizers.Mondrian(TWO & sf.models.DistinctDiversity(2)),
+    "clustering": lambda _, table: sf.sanitizers.Clustering(TWO),
+    "local-recoding": lambda _, table: sf.sanitizers.LocalRecoding(TWO),
+    "cell-suppression": lambda _, table: sf.sanitizers.CellSuppression(TWO, suppression=0.5),
+    "top-coding": lambda rng, table: sf.sanitizers.TopCoding({"age": rng.choice([21, 22])}),
+    "bucketize": lambda _, table: sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(1.5)),
+    "anatomy": lambda _, table: sf.sanitizers.Anatomy(2),
 }
 
 
-def full_domain(rng: random.Random, k: int, suppression: float) -> sf.Sanitizer:
+def full_domain(rng: random.Random, k: int, suppression: float) -> sf.sanitizers.Sanitizer:
     levels = {"age": rng.randrange(4), "town": rng.randrange(3)}
-    return sf.FullDomain(levels, sf.KAnonymity(k), suppression=suppression)
+    return sf.sanitizers.FullDomain(levels, sf.models.KAnonymity(k), suppression=suppression)
 
 
-def cut(rng: random.Random, table: sf.Table) -> sf.Sanitizer:
+def cut(rng: random.Random, table: sf.Table) -> sf.sanitizers.Sanitizer:
     lengths = {name: len(table[name].domain) - 1 for name in NAMES[:2]}
     cuts = {name: "".join(rng.choice("01") for _ in range(length)) for name, length in lengths.items()}
-    return sf.Cut(cuts, sf.KAnonymity(1), free=("town",))
+    return sf.sanitizers.Cut(cuts, sf.models.KAnonymity(1), free=("town",))
 
 
 def people(rng: random.Random) -> tuple[sf.Table, sf.Schema]:
@@ -307,7 +307,7 @@ def test_bounds_are_those_of_every_original(seed: int) -> None:
 
 
 def releases(
-    rng: random.Random, how: Callable[[random.Random, sf.Table], sf.Sanitizer], seed: int
+    rng: random.Random, how: Callable[[random.Random, sf.Table], sf.sanitizers.Sanitizer], seed: int
 ) -> Iterator[sf.Release]:
     """Yield releases of other people each time; some have too few for the method."""
     while True:

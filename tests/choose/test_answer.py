@@ -215,13 +215,13 @@ def test_one_candidate_is_answer_enough() -> None:
 
 
 def test_a_frontier_can_be_asked(hospital: tuple[sf.Table, sf.Schema]) -> None:
-    releases = [sf.sanitize(*hospital, sf.Mondrian(sf.KAnonymity(k))) for k in (2, 3, 6)]
+    releases = [sf.sanitize(*hospital, sf.sanitizers.Mondrian(sf.models.KAnonymity(k))) for k in (2, 3, 6)]
     made = tuple(
         Candidate(str(place), release.recipe or Recipe(""), tuple(sf.measure(release, NAMES)))
         for place, release in enumerate(releases)
     )
     answer = sf.ask(Frontier(made, ("privacy-loss", "total-loss")), "max k where loss <= 45%")
-    assert isinstance(answer, sf.Answer)
+    assert isinstance(answer, sf.results.Answer)
     assert answer.figures["k-anonymity"] == 3
 
 

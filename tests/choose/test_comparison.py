@@ -30,7 +30,10 @@ def made(bound: Bound, *sanitizers: Any) -> list[Release]:
     return [sf.sanitize(*bound, sanitizer, seed=3) for sanitizer in sanitizers]
 
 
-FINE, COARSE = sf.Mondrian(sf.KAnonymity(2)), sf.Mondrian(sf.KAnonymity(6))
+FINE, COARSE = (
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(2)),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(6)),
+)
 
 
 class TestFigures:
@@ -51,13 +54,13 @@ class TestFigures:
         }
 
     def test_a_measure_that_does_not_apply_has_no_verdict(self, hospital: Bound) -> None:
-        first, second = made(hospital, FINE, sf.Anatomy(2))
+        first, second = made(hospital, FINE, sf.sanitizers.Anatomy(2))
         (figure,) = compare(first, second, ["total-loss"]).figures
         assert figure.first is not None
         assert (figure.second, figure.verdict) == (None, None)
 
     def test_infinite_values_are_compared(self, hospital: Bound) -> None:
-        first, second = made(hospital, FINE, sf.SuppressQuasiIdentifiers())
+        first, second = made(hospital, FINE, sf.sanitizers.SuppressQuasiIdentifiers())
         (figure,) = compare(first, second, ["disclosure-quotient"]).figures
         assert (figure.first, figure.verdict) == (math.inf, "second")
         facts = json.loads(json.dumps(compare(first, second).to_dict(), allow_nan=False))
@@ -76,7 +79,7 @@ class TestClassSizes:
         ages = [1] * 5 + [2] * 20 + [3] * 75
         table = sf.Table.from_arrow({"age": ages})
         schema = sf.Schema.of(age="quasi-identifying")
-        (release,) = made(schema.bind(table), sf.AsIs())
+        (release,) = made(schema.bind(table), sf.sanitizers.AsIs())
         sizes = compare(release, release, []).class_sizes[0]
         assert (sizes.n_classes, sizes.smallest, sizes.largest) == (3, 5, 75)
         assert sizes.percentiles == {5: 5, 25: 20, 50: 75, 75: 75, 95: 75}
@@ -91,7 +94,7 @@ class TestClassSizes:
                     {"age": list(np.repeat(range(len(classes)), classes)), "illness": ["a", "b"] * 6}
                 )
             )
-            (release,) = made(recoded, sf.AsIs())
+            (release,) = made(recoded, sf.sanitizers.AsIs())
             return replace(release, original=None, rows=None)
 
         pairs = compare(grouped(2, 2, 2, 2, 2, 2), grouped(2, 10), [])
@@ -107,7 +110,7 @@ class TestClassSizes:
 
 class TestLosses:
     def test_a_record_that_is_left_out_loses_everything(self, hospital: Bound) -> None:
-        (release,) = made(hospital, sf.AsIs())
+        (release,) = made(hospital, sf.sanitizers.AsIs())
         fewer = without_rows(release, np.arange(release.n_rows) < 3)
         found = compare(release, fewer, ["suppression-loss"])
         left_out = release.n_records - fewer.n_records
@@ -119,7 +122,7 @@ class TestLosses:
         table, schema = sf.Schema.of(age="quasi-identifying", illness="sensitive").bind(
             sf.Table.from_arrow({"age": [20, 30, 40, 50], "illness": list("abab")})
         )
-        first, second = made((table, schema), sf.AsIs(), sf.Laplace(1.0))
+        first, second = made((table, schema), sf.sanitizers.AsIs(), sf.sanitizers.Laplace(1.0))
         found = compare(first, second)
         assert found.losses == {"age": (0.0, None)}
         assert any("Noise is drawn anew" in note and "age" in note for note in found.notes)
@@ -145,7 +148,7 @@ class TestWorseOff:
         assert "not known which released record is which" in str(found)
 
     def test_other_tables_are_refused(self, hospital: Bound, adult: Bound) -> None:
-        first, other = made(hospital, FINE)[0], made(adult, sf.SuppressQuasiIdentifiers())[0]
+        first, other = made(hospital, FINE)[0], made(adult, sf.sanitizers.SuppressQuasiIdentifiers())[0]
         with pytest.raises(ParameterError, match="12 and 45,222 records"):
             compare(first, other)
         table, schema = hospital
@@ -159,8 +162,8 @@ class TestWorseOff:
             compare(first, made(bound, FINE)[0])
 
     def test_identity_and_attribute_disclosure_are_counted_apart(self, adult: Bound) -> None:
-        bucketized = sf.Bucketize(model=sf.ProbabilisticDiversity(2))
-        first, second = made(adult, sf.Mondrian(sf.KAnonymity(10)), bucketized)
+        bucketized = sf.sanitizers.Bucketize(model=sf.models.ProbabilisticDiversity(2))
+        first, second = made(adult, sf.sanitizers.Mondrian(sf.models.KAnonymity(10)), bucketized)
         by_class, by_group = compare(first, second, []).worse_off
         assert (by_class.by, by_group.by, by_group.attribute) == ("class size", "privacy loss", "occupation")
         assert by_class.second > by_class.first
@@ -244,11 +247,11 @@ def divergences(release: Release, name: str) -> list[float]:
 
 
 SANITIZERS = [
-    sf.AsIs(),
-    sf.SuppressQuasiIdentifiers(),
-    sf.Mondrian(sf.KAnonymity(2)),
-    sf.Mondrian(sf.KAnonymity(2), variant="relaxed"),
-    sf.Mondrian(sf.KAnonymity(3), variant="relaxed"),
+    sf.sanitizers.AsIs(),
+    sf.sanitizers.SuppressQuasiIdentifiers(),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(2)),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(2), variant="relaxed"),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(3), variant="relaxed"),
 ]
 
 
@@ -275,4 +278,4 @@ def test_brute_force_over_records_agrees(tiny_tables: st.SearchStrategy[Bound], 
 def test_the_comparison_is_public(hospital: Bound) -> None:
     fine, coarse = made(hospital, FINE, COARSE)
     assert isinstance(sf.compare(fine, coarse), Comparison)
-    assert sf.Comparison is Comparison
+    assert sf.results.Comparison is Comparison

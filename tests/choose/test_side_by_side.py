@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import KAnonymity, Mondrian, Schema, Table, compare, sanitize
+from sfumato import Schema, Table, compare, sanitize
 from sfumato.measures import measure
+from sfumato.models import KAnonymity
 from sfumato.results.frontier import Candidate
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
-from sfumato.sanitizers import Anatomy, AsIs, Sanitizer
+from sfumato.sanitizers import Anatomy, AsIs, Mondrian, Sanitizer
 from sfumato.workflow.choose.side_by_side import side_by_side
 
 Bound = tuple[Table, Schema]

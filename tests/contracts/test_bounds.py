@@ -13,7 +13,8 @@ from typing import Annotated, Any, get_args, get_origin
 import numpy as np
 import pytest
 
-from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, sanitize
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity
 from sfumato.models.bounds import lost_share
 from sfumato.reading import datasets
 from sfumato.registry import methods as registry
@@ -30,6 +31,7 @@ from sfumato.registry.declarations import (
 )
 from sfumato.results.measurement import measure
 from sfumato.runtime.errors import ParameterError, SfumatoError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 from sfumato.sanitizers.bucketize.bucketization import Anatomy
 
 Bound = tuple[Table, Schema]

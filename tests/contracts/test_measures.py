@@ -13,27 +13,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Adversary,
-    Anatomy,
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Measurement,
-    Mondrian,
-    Release,
-    Scenario,
-    Schema,
-    SuppressQuasiIdentifiers,
-    SuppressSensitive,
-    Table,
-    User,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import Adversary, Measurement, Scenario, User
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers import (
+    Anatomy,
+    AsIs,
+    FullDomain,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+)
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Mondrian, Schema, Table, sanitize
+from sfumato import Schema, Table, sanitize
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.runtime.errors import DataError
+from sfumato.sanitizers import Mondrian
 
 Bound = tuple[Table, Schema]
 

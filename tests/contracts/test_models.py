@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from sfumato import PrivacyModel
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.measures import LevelReached
+from sfumato.models import PrivacyModel
 from sfumato.models.base import build_model
 from sfumato.registry import methods
 from sfumato.runtime.errors import UserError

@@ -15,25 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
+from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.data.equivalence_classes import count_classes
+from sfumato.data.table import People
+from sfumato.models import (
     BetaLikeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
-    Intervals,
     KAnonymity,
     ProbabilisticDiversity,
     RecursiveDiversity,
-    Release,
-    Schema,
-    Table,
     TCloseness,
-    measure,
-    sanitize,
 )
-from sfumato.data.equivalence_classes import count_classes
-from sfumato.data.table import People
 from sfumato.registry import methods
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, UserError

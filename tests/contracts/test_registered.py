@@ -97,8 +97,9 @@ def test_the_documentation_has_a_page_for_it(kind: Any, name: str) -> None:
 def test_it_is_a_public_name(kind: Any, name: str) -> None:
     cls = methods.look_up(kind, name)
     if cls.__module__.startswith("sfumato."):
-        assert getattr(sfumato, cls.__name__) is cls
-        assert cls.__name__ in sfumato.__all__
+        namespace = getattr(sfumato, {"search": "searches"}.get(kind, f"{kind}s"))
+        assert cls.__name__ in namespace.__all__
+        assert getattr(namespace, cls.__name__) is cls
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in REGISTERED if pair[0] in ("model", "measure")])

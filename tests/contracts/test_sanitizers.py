@@ -15,19 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    KAnonymity,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Recipe, Release, Schema, Table, sanitize
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.data.table import text
+from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, UserError

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Evolution, Recipe, Sweep
+from sfumato import Recipe
 from sfumato.reading import datasets
 from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.runtime.progress import tell
+from sfumato.searches import Evolution, Sweep
 from sfumato.workflow.explore import candidate_workers as workers_module
 from sfumato.workflow.explore import explore_project as run_module
 from sfumato.workflow.explore.convergence import growth_of

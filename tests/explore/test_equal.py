@@ -10,13 +10,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import Anatomy, AsIs, KAnonymity, Mondrian, Recipe, Release, Schema, Table, sanitize
+from sfumato import Recipe, Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.results.measurement import measure
 from sfumato.results.release import without_rows
 from sfumato.runtime.errors import StoreError
+from sfumato.sanitizers import Anatomy, AsIs, Mondrian
 from sfumato.workflow.explore import candidate_workers as workers_module
 from sfumato.workflow.explore import release_fingerprint
 from sfumato.workflow.explore.explore_project import Progress

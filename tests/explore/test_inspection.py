@@ -75,13 +75,13 @@ def test_a_table_in_memory_is_inspected_with_the_schema_given_or_guessed() -> No
     }
 
 
-def role_of(found: sf.Inspection, name: str) -> str:
+def role_of(found: sf.results.Inspection, name: str) -> str:
     return next(each.role for each in found.attributes if each.name == name)
 
 
 def test_what_was_guessed_can_be_used_at_once() -> None:
     found = sf.inspect(HOSPITAL)
-    release = sf.sanitize(found.table, found.schema, sf.Mondrian(sf.KAnonymity(3)))
+    release = sf.sanitize(found.table, found.schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
     assert release.classes.sizes.min() >= 3
 
 

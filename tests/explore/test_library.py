@@ -9,26 +9,16 @@ from typing import Any, ClassVar
 import polars as pl
 import pytest
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    GeneralLoss,
-    KAnonymity,
-    Lattice,
-    Mondrian,
-    Recipe,
-    Release,
-    Schema,
-    Sweep,
-    TCloseness,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Recipe, Release, Schema, measure, sanitize
+from sfumato.measures import GeneralLoss
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.reading import datasets
 from sfumato.registry.declarations import Axis, Better
 from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.results.measurement import LevelReached, Measure, Measurement
 from sfumato.runtime.errors import ParameterError, StoreError
+from sfumato.sanitizers import AsIs, Mondrian
+from sfumato.searches import Lattice, Sweep
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato.workflow.explore.library import explore
 from sfumato.workflow.store.store import Store

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sfumato import Sweep
 from sfumato.reading import datasets
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Alias, Candidate, Frontier
 from sfumato.results.measurement import Measurement
+from sfumato.searches import Sweep
 from sfumato.workflow.explore.gap_filling import between_neighbours, gaps, middle
 from sfumato.workflow.explore.library import explore
 

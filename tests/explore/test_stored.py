@@ -214,8 +214,9 @@ class TestCommands:
     def test_say_so_when_an_upgrade_has_changed_a_method_or_a_measure(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        from sfumato import FullDomain, GeneralLoss
         from sfumato.interfaces import cli
+        from sfumato.measures import GeneralLoss
+        from sfumato.sanitizers import FullDomain
 
         def said(*words: str) -> str:
             assert cli.run([*words, "-P", str(folder / "people.toml")]) == 0

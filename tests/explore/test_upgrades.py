@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import AsIs, GeneralLoss, KAnonymity, Lattice, Mondrian, Recipe, Release, Schema, Table
+from sfumato import Recipe, Release, Schema, Table
+from sfumato.measures import GeneralLoss
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato.sanitizers import AsIs, Mondrian
+from sfumato.searches import Lattice
 from sfumato.workflow.explore import candidate_workers
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato.workflow.explore.library import explore

@@ -11,26 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import (
-    Anatomy,
-    Attribute,
-    Bucketize,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    measure,
-    read_release,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, read_release, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import DataError
+from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.workflow.external import untrue_cells
 from sfumato.workflow.publish.publish import write_release
 

@@ -15,17 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    KAnonymity,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    read_release,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, read_release, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import SfumatoError

@@ -14,9 +14,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from sfumato import Evolution, KAnonymity, Mondrian, Recipe, Release, Schema, Table
+from sfumato import Recipe, Release, Schema, Table
+from sfumato.models import KAnonymity
 from sfumato.registry.methods import register
 from sfumato.runtime import progress
+from sfumato.sanitizers import Mondrian
+from sfumato.searches import Evolution
 
 _LONGEST = 600.0
 """How many seconds a process waits, longer than any test does: where the tests were killed, none stays."""

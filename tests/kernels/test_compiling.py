@@ -45,7 +45,9 @@ def test_importing_everything_that_is_registered_does_not_import_numba() -> None
 def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> None:
     code = (
         "import threading\nfrom concurrent.futures import ThreadPoolExecutor\nimport numpy as np\n"
-        "from sfumato import Clustering, KAnonymity, Mondrian, datasets, sanitize\n"
+        "from sfumato import datasets, sanitize\n"
+        "from sfumato.models import KAnonymity\n"
+        "from sfumato.sanitizers import Clustering, Mondrian\n"
         "together = threading.Barrier(4)\n"
         "def work(how):\n"
         "    together.wait()\n"

@@ -12,30 +12,20 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from sfumato import (
-    AccuracyGain,
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import AccuracyGain, DisclosureQuotient, InformationGain, KnowledgeGain, PrivacyLoss
+from sfumato.models import DeltaDisclosure, KAnonymity, ProbabilisticDiversity
+from sfumato.results.people_groups import groups_of, own_records
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import (
     Anatomy,
     AsIs,
     Bucketize,
-    DeltaDisclosure,
-    DisclosureQuotient,
     FullDomain,
-    InformationGain,
-    KAnonymity,
-    KnowledgeGain,
     Mondrian,
-    PrivacyLoss,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
-    Table,
-    measure,
-    sanitize,
 )
-from sfumato.results.people_groups import groups_of, own_records
-from sfumato.runtime.errors import ParameterError
 
 Bound = tuple[Table, Schema]
 

@@ -10,14 +10,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato import FullDomain, Hierarchy, KAnonymity, Mondrian, Release, Schema, Table, sanitize
+from sfumato import Hierarchy, Release, Schema, Table, sanitize
 from sfumato.measures import UtilityLoss, measure
 from sfumato.measures.disclosure import loss_attribution
 from sfumato.measures.disclosure.loss_attribution import group_origins, population_origins, value_origins
+from sfumato.models import KAnonymity
 from sfumato.models.distances import jensen_shannon
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import groups_of, own_records
-from sfumato.sanitizers import Anatomy, AsIs, Sanitizer, SuppressQuasiIdentifiers
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Mondrian, Sanitizer, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 WAYS: tuple[Sanitizer, ...] = (AsIs(), Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), Anatomy(2))

@@ -17,26 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from sfumato import (
-    AccuracyGain,
-    Anatomy,
-    AsIs,
-    AuxiliaryGain,
-    FullDomain,
-    KAnonymity,
-    Laplace,
-    Measurement,
-    Mondrian,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    measure_by,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, measure_by, sanitize
+from sfumato.measures import AccuracyGain, AuxiliaryGain, Measurement
 from sfumato.measures.disclosure import auxiliary
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import DataError, ParameterError
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

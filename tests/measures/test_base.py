@@ -9,26 +9,14 @@ from typing import Any, ClassVar
 
 import pytest
 
-from sfumato import (
-    AsIs,
-    JournalistRisk,
-    KAnonymity,
-    Measurement,
-    Mondrian,
-    PrivacyLoss,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
-from sfumato.measures import LevelReached, worst_value
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import JournalistRisk, LevelReached, Measurement, PrivacyLoss, worst_value
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, by_attribute, label_apart, measure_group, named, why_not
 from sfumato.results.people_groups import groups_of
 from sfumato.runtime.errors import MethodFailed, ParameterError
+from sfumato.sanitizers import AsIs, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato import Candidate, Frontier, KAnonymity, Mondrian, Recipe, Release, Schema, Table, sanitize
+from sfumato import Candidate, Frontier, Recipe, Release, Schema, Table, sanitize
 from sfumato.data.schema import Role
 from sfumato.measures import Measurement, measure
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.formatting import measure_words
 from sfumato.results.measurement import by_attribute, label_apart, named, worst_value
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Mondrian
 
 ORIGINAL, ONE = datasets.adult("train", quasi_identifiers=("age", "education", "workclass"))
 PRIVATE = ("occupation", "workclass")

@@ -11,31 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Adversary,
-    AsIs,
-    Attribute,
-    Inference,
-    KAnonymity,
-    Laplace,
-    Membership,
-    Mondrian,
-    Release,
-    Scenario,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    User,
-    measure,
-    measure_by,
-    sanitize,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, measure_by, sanitize
+from sfumato.measures import Adversary, Inference, Membership, Scenario, User
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import measure_group
 from sfumato.results.people_groups import groups_of
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, Laplace, Mondrian, SuppressQuasiIdentifiers
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [20, 21, 22, 23, 24, 60, 70],

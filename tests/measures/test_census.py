@@ -17,29 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    Bucketize,
-    FullDomain,
-    Hierarchy,
-    Intervals,
-    JournalistRisk,
-    KAnonymity,
-    Laplace,
-    MarketerRisk,
-    Mondrian,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, sanitize
 from sfumato.data.table import Column
+from sfumato.measures import JournalistRisk, MarketerRisk
 from sfumato.measures.identity import population_table
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.runtime.errors import DataError, ParameterError
+from sfumato.sanitizers import AsIs, Bucketize, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
 ROWS = [
     ["France", "Europe", "*"],

@@ -13,30 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from sfumato import (
-    Anatomy,
-    Attribute,
-    Clustering,
-    CompositionK,
-    CompositionLoss,
-    Cut,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    Measurement,
-    Mondrian,
-    Release,
-    Sanitizer,
-    Schema,
-    Table,
-    apply,
-    freeze,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Release, Schema, Table, apply, freeze, measure, sanitize
+from sfumato.measures import CompositionK, CompositionLoss, Measurement
 from sfumato.measures.disclosure.composition import classes_of_people, people_of
+from sfumato.models import KAnonymity
 from sfumato.results.release import Earlier, without_rows
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Anatomy, Clustering, Cut, FullDomain, Mondrian, Sanitizer
 
 AGES = [21, 22, 23, 24, 25, 26]
 GANTA: dict[str, Any] = {"age": AGES, "disease": ["flu", "gout", "asthma", "flu", "gout", "asthma"]}

@@ -14,21 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    KAnonymity,
-    Mondrian,
-    QuasiIdentifierContribution,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import QuasiIdentifierContribution
 from sfumato.measures.identity import attribute_contribution
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Anatomy, AsIs, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sfumato import KAnonymity
 from sfumato.measures import LevelReached
 from sfumato.measures.identity.reidentification import JournalistRisk, KMap, MarketerRisk
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 
 EVERY = ("people", "perturbed", "synthetic")

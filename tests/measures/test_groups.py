@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Anatomy, AsIs, FullDomain, KAnonymity, Release, Schema, Table, sanitize
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import Group, groups_of, own_classes, own_records
 from sfumato.results.release import Earlier, made_up
 from sfumato.results.released_column import exact_cells
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [1, 1, 1, 2, 2, 3, 3, 3],

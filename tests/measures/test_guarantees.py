@@ -8,26 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sfumato import (
-    MST,
-    AsIs,
-    CartSynthesis,
-    Epsilon,
-    Laplace,
-    Limit,
-    PrivacyDelta,
-    Schema,
-    Table,
-    ask,
-    explore,
-    measure,
-    publish,
-    sanitize,
-    verify,
-)
+from sfumato import Limit, Schema, Table, ask, explore, measure, publish, sanitize, verify
+from sfumato.measures import Epsilon, PrivacyDelta
 from sfumato.measures.disclosure.dp_guarantee import guarantee_of
 from sfumato.registry.recipe import Recipe
 from sfumato.runtime.errors import PolicyNotMet
+from sfumato.sanitizers import MST, AsIs, CartSynthesis, Laplace
 from sfumato.verification.documents import Band
 from sfumato.workflow.report.bands import Bands
 

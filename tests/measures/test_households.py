@@ -11,21 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    HouseholdRisk,
-    KAnonymity,
-    Mondrian,
-    Schema,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Schema, Table, measure, sanitize
+from sfumato.measures import HouseholdRisk
 from sfumato.measures.identity.household_risk import household_risks
 from sfumato.measures.identity.population_risk import individual_risks
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 AGE = (Attribute("age", "quasi-identifying"),)
 Members = list[tuple[int, int]]

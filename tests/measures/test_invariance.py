@@ -10,22 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    Attribute,
-    KAnonymity,
-    Measurement,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    measure,
-    publish,
-    sanitize,
-    verify,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, publish, sanitize, verify
+from sfumato.measures import Measurement
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.release import Earlier, released
+from sfumato.sanitizers import Anatomy, Mondrian
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 

@@ -12,31 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.measures import AverageClassSize
+from sfumato.models import DistinctDiversity, KAnonymity
+from sfumato.results.released_column import Cells, ValueSets
+from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import (
     AsIs,
-    Attribute,
-    AverageClassSize,
     Bucketize,
     Clustering,
     Cut,
-    DistinctDiversity,
     FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
     Laplace,
     Mondrian,
-    Release,
     Sanitizer,
-    Schema,
     SuppressQuasiIdentifiers,
     SuppressSensitive,
-    Table,
-    measure,
-    sanitize,
 )
-from sfumato.results.released_column import Cells, ValueSets
-from sfumato.runtime.errors import ParameterError
 from sfumato.searches.lattice.optimum import optimal_node
 from sfumato.workflow.external import read_release
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of

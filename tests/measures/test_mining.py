@@ -10,24 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Adversary,
-    Anatomy,
-    AsIs,
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    Laplace,
-    Release,
-    Scenario,
-    Schema,
-    Table,
-    User,
-    __version__,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, __version__, sanitize
 from sfumato.data.table import Column
+from sfumato.measures import Adversary, Scenario, User
 from sfumato.measures.scenarios import predictions as mining
 from sfumato.measures.scenarios.nearness import Told
 from sfumato.measures.scenarios.predictions import (
@@ -45,7 +30,9 @@ from sfumato.measures.scenarios.predictions import (
     worth_to_user,
 )
 from sfumato.miners.base import Predictions
+from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace
 
 PEOPLE: dict[str, list[Any]] = {
     "age": [1, 1, 2, 2],

@@ -15,25 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    IndividualRisk,
-    JournalistRisk,
-    KAnonymity,
-    KMap,
-    Mondrian,
-    PopulationUniqueness,
-    Release,
-    Schema,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato.measures import IndividualRisk, JournalistRisk, KMap, PopulationUniqueness
 from sfumato.measures.identity.population_risk import individual_risks
 from sfumato.measures.identity.superpopulation import SampledClasses, population_uniques
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 SDCMICRO: dict[str, Any] = json.loads(
     (Path(__file__).parents[1] / "vectors" / "sdcmicro.json").read_text("utf-8")

@@ -9,25 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    JournalistRisk,
-    KAnonymity,
-    KMap,
-    MarketerRisk,
-    Mondrian,
-    ReidentificationRisk,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    WeightedK,
-    measure,
-    sanitize,
-)
-from sfumato.measures import class_sizes
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import JournalistRisk, KMap, MarketerRisk, ReidentificationRisk, WeightedK, class_sizes
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

@@ -15,36 +15,24 @@ from hypothesis import strategies as st
 from scipy.special import rel_entr
 from scipy.stats import norm
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    Bucketize,
-    CellSuppression,
-    DistinctDiversity,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    KLDivergence,
-    Laplace,
-    Mondrian,
-    PrivacyLoss,
-    ProbabilisticDiversity,
-    QueryError,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    SuppressSensitive,
-    Table,
-    TCloseness,
-    UtilityLoss,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.measures import KLDivergence, PrivacyLoss, QueryError, UtilityLoss
 from sfumato.measures.utility import query_utility
 from sfumato.measures.utility.estimation.random_queries import satisfied_queries
 from sfumato.measures.utility.estimation.reconstruction import true_estimate
 from sfumato.measures.utility.estimation.subpopulations import large_populations
+from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import (
+    AsIs,
+    Bucketize,
+    CellSuppression,
+    FullDomain,
+    Laplace,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+)
 
 Bound = tuple[Table, Schema]
 

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, Release, Schema, SuppressQuasiIdentifiers, Table, measure, sanitize
+from sfumato import Release, Schema, Table, measure, sanitize
 from sfumato.measures.identity import trace_risk
 from sfumato.measures.identity.trace_risk import TraceRisk
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, SuppressQuasiIdentifiers
 
 ATTRIBUTES = Schema.of(patient="identifying", place="quasi-identifying", illness="sensitive").attributes
 SCHEMA = Schema(ATTRIBUTES, person="patient")

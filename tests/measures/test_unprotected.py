@@ -110,7 +110,7 @@ def test_no_insensitive_attribute_no_figure() -> None:
 def test_values_that_are_published_per_group_belong_to_no_record() -> None:
     columns = people(8)
     table = sf.Table.from_arrow(columns)
-    release = sf.sanitize(table, sf.Schema.of(**ROLES), sf.Anatomy(2))
+    release = sf.sanitize(table, sf.Schema.of(**ROLES), sf.sanitizers.Anatomy(2))
     assert [each.sensitive for each in alone_by_insensitive(release)] == [None, None, None]
 
 
@@ -193,4 +193,4 @@ class TestWhereItIsSaid:
 def test_nothing_of_synthetic_records_is_released_as_it_is() -> None:
     table = sf.Table.from_arrow({"age": [1, 2] * 200, "visit": list(range(400)), "ill": ["a", "b"] * 200})
     schema = sf.Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
-    assert alone_by_insensitive(sf.sanitize(table, schema, sf.MST(epsilon=5.0))) == ()
+    assert alone_by_insensitive(sf.sanitize(table, schema, sf.sanitizers.MST(epsilon=5.0))) == ()

@@ -9,24 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    Attribute,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    KLDivergence,
-    QueryError,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    UtilityLoss,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.measures import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, SuppressQuasiIdentifiers
 
 Records = list[tuple[int, str, str, int]]
 records = st.lists(

@@ -16,40 +16,33 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    Bucketize,
-    DistinctDiversity,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    Laplace,
-    Measurement,
-    Mondrian,
-    PrivacyLoss,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    SuppressSensitive,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
 from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.measures import (
     AverageClassSize,
     InformationGain,
     JournalistRisk,
     MarketerRisk,
+    Measurement,
+    PrivacyLoss,
     QuasiIdentifierContribution,
     ReidentificationRisk,
 )
 from sfumato.measures.identity.reidentification import class_sizes
+from sfumato.models import DistinctDiversity, KAnonymity
 from sfumato.results.measurement import build_measure
 from sfumato.results.released_column import Cells as ReleasedCells
 from sfumato.results.released_column import ValueSets
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import (
+    AsIs,
+    Bucketize,
+    FullDomain,
+    Laplace,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+)
 
 Cells = Mapping[str, Sequence[str]]
 

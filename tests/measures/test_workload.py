@@ -11,29 +11,25 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    Clustering,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    SuppressSensitive,
-    Table,
-    WorkloadUtility,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import WorkloadUtility
 from sfumato.measures.utility import workload
 from sfumato.measures.utility.workload import trivial_features
 from sfumato.miners import accuracy, predict
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import (
+    Anatomy,
+    AsIs,
+    Clustering,
+    FullDomain,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+)
 
 Bound = tuple[Table, Schema]
 

@@ -7,29 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import (
     GeneralLoss,
     GoodUtility,
     JournalistRisk,
-    KAnonymity,
+    LevelReached,
     Measurement,
-    Mondrian,
     Precision,
     PrivacyLoss,
-    Release,
     Scenario,
-    Schema,
-    Table,
     WorstGroupLoss,
     WorstGroupRisk,
-    measure,
-    sanitize,
 )
-from sfumato.measures import LevelReached
 from sfumato.measures.worst_group import (
     worst_for_each,
 )
+from sfumato.models import KAnonymity
 from sfumato.results.measurement import (
     compares,
     measure_group,
@@ -37,6 +31,7 @@ from sfumato.results.measurement import (
 from sfumato.results.people_groups import groups_of
 from sfumato.results.release import made_up
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, Mondrian
 from sfumato.sanitizers.perturb.changed_records import with_codes
 
 PEOPLE: dict[str, list[Any]] = {

@@ -9,18 +9,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import MultinomialNB
 
-from sfumato import (
-    Anatomy,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    Laplace,
-    Release,
-    Schema,
-    SuppressSensitive,
-    Table,
-    sanitize,
-)
+from sfumato import Intervals, Release, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import (
     FoldsDone,
@@ -34,9 +23,11 @@ from sfumato.miners import (
 )
 from sfumato.miners.cross_validation import forget
 from sfumato.miners.folds import held_out
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import DataError, ParameterError
+from sfumato.sanitizers import Anatomy, FullDomain, Laplace, SuppressSensitive
 
 Bound = tuple[Table, Schema]
 

@@ -10,24 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Laplace,
-    Mondrian,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    sanitize,
-)
+from sfumato import Hierarchy, Intervals, Release, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import encoding
 from sfumato.miners.encoding import encode
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from sfumato import RandomForest, Scenario, User
+from sfumato.measures import Scenario, User
+from sfumato.miners import RandomForest
 from sfumato.miners.forest import Forest
 from sfumato.registry import methods
 from sfumato.runtime.errors import ParameterError

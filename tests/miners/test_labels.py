@@ -8,26 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    Laplace,
-    Release,
-    Schema,
-    SuppressSensitive,
-    Table,
-    sanitize,
-)
+from sfumato import Intervals, Release, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import learning_task as posing
 from sfumato.miners.base import Predicts
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of
 from sfumato.miners.learning_task import pose
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import DataError
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, SuppressSensitive
 
 Bound = tuple[Table, Schema]
 

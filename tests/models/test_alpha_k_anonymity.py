@@ -10,24 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
-from sfumato.models import AlphaKAnonymity, DistinctDiversity
+from sfumato import Recipe, Release, Schema, Table, measure, sanitize
+from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.results.release import failing_rows, holds
 from sfumato.runtime.errors import Infeasible, ParameterError
-from sfumato.sanitizers import Bucketize
+from sfumato.sanitizers import AsIs, Bucketize, FullDomain, Mondrian
 
 Bound = tuple[Table, Schema]
 Pairs = list[tuple[int, Any]]

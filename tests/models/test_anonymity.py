@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, sanitize
-from sfumato.models import AlphaKAnonymity
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.results.release import failing_rows, holds
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

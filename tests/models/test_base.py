@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.models import (
     AlphaKAnonymity,
@@ -18,7 +17,12 @@ from sfumato.models import (
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    SafetyOrder,
+    TCloseness,
     all_of,
 )
 from sfumato.models.base import worst_attribute

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from sfumato import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, count_classes
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.models import (
@@ -18,8 +17,11 @@ from sfumato.models import (
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
     PrivacyModel,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    TCloseness,
 )
 from sfumato.models.bounds import lost_share
 

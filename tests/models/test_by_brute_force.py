@@ -14,33 +14,25 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    SafetyOrder,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Recipe, Release, Schema, Table, sanitize
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    SafetyOrder,
+    TCloseness,
     all_of,
 )
 from sfumato.registry import methods
 from sfumato.results.release import failing_rows, holds
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 Record = dict[str, Any]
 Distribution = dict[Any, Fraction]

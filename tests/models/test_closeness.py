@@ -13,21 +13,11 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import jensenshannon
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.results.release import holds
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, Release, Schema, Table, measure, sanitize
-from sfumato.models import BetaLikeness, DeltaDisclosure
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.models import BetaLikeness, DeltaDisclosure, KAnonymity
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 from sfumato.verification.documents import numeral
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 from sfumato.workflow.publish.manifest_record import (

@@ -14,22 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.results.release import holds
-from sfumato.sanitizers import Bucketize
+from sfumato.sanitizers import AsIs, Bucketize, FullDomain, Mondrian
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]

@@ -12,10 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sfumato import AsIs, KAnonymity, PrivacyModel, ProbabilisticDiversity, Release, Schema, Table, sanitize
-from sfumato.models import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import (
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
+    RecursiveDiversity,
+)
 from sfumato.results.release import holds
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs
 
 Bound = tuple[Table, Schema]
 

@@ -11,10 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, FullDomain, KAnonymity, Mondrian, PrivacyModel, Release, Schema, Table, sanitize
-from sfumato.models import DistinctDiversity, EntropyDiversity, ProbabilisticDiversity, RecursiveDiversity
+from sfumato import Release, Schema, Table, sanitize
+from sfumato.models import (
+    DistinctDiversity,
+    EntropyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
+    RecursiveDiversity,
+)
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
 Bound = tuple[Table, Schema]
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import SafetyOrder
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
+from sfumato.models import SafetyOrder
 from sfumato.runtime.errors import ParameterError
 
 CLASSES = st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any), min_size=1, max_size=6)

@@ -20,29 +20,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sfumato import (
-    AsIs,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Recipe, Release, Schema, Table, sanitize
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    TCloseness,
 )
 from sfumato.results.release import holds
-from sfumato.sanitizers import Cut
+from sfumato.sanitizers import AsIs, Cut, FullDomain, Mondrian
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 from sfumato.workflow.publish.publish import write_release
 

@@ -12,7 +12,6 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
-from sfumato import KAnonymity, PrivacyModel, ProbabilisticDiversity, SafetyOrder, TCloseness
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, count_classes
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.models import (
@@ -21,7 +20,12 @@ from sfumato.models import (
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    SafetyOrder,
+    TCloseness,
 )
 from sfumato.models.bounds import capped_share, convex_share, lost_share
 from sfumato.models.distances import jensen_shannon, ordered_distance, relative_entropy, total_variation

@@ -28,7 +28,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato import KAnonymity, PrivacyModel, Recipe, Table, register
+from sfumato import Recipe, Table, register
+from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.results.released_column import Cells
 from sfumato.results.measurement import Measure
 from sfumato.results.release import released
@@ -347,7 +348,7 @@ class Whatever(Measure):
     ],
 )
 def test_what_a_measure_returns_is_checked_in_python_too(found: object, words: str) -> None:
-    release = sf.sanitize(*sf.datasets.hospital(), sf.AsIs())
+    release = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs())
     with pytest.raises(sf.errors.MethodFailed) as caught:
         sf.measure(release, [Whatever(found)])
     assert str(caught.value) == f"the measure 'whatever' {words}; repair or uninstall its plug-in"

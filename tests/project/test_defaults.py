@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from sfumato import CartSynthesis, KAnonymity, Laplace, Mondrian, Schema, Suited, Table, explore
+from sfumato import Schema, Table, explore
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
+from sfumato.sanitizers import CartSynthesis, Laplace, Mondrian
+from sfumato.searches import Suited
 from sfumato.workflow.project.default_measures import default_measures
 
 

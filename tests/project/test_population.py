@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import AsIs, Release, measure, sanitize
+from sfumato import Release, measure, sanitize
 from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import ProjectError, SchemaError
+from sfumato.sanitizers import AsIs
 from sfumato.workflow.project.project_file import Project
 
 PEOPLE = "home,age,sex,ill,perwt\n" + "".join(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
+from sfumato import Attribute, Hierarchy, Release, Schema, sanitize
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import FullDomain
 from sfumato.workflow.publish.branches import published_branches
 
 TREE = {"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]}

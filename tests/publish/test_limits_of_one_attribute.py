@@ -25,7 +25,7 @@ def released() -> sf.Release:
         "work": ["smith", "baker", "clerk"] * 4,
     }
     schema = sf.Schema.of(age="quasi-identifying", ill="sensitive", work="sensitive")
-    return sf.sanitize(sf.read(columns), schema, sf.Mondrian(sf.KAnonymity(6)))
+    return sf.sanitize(sf.read(columns), schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(6)))
 
 
 @pytest.mark.parametrize("measure", ["privacy-loss", "t-closeness"])
@@ -82,7 +82,7 @@ def test_where_people_are_counted_a_limit_on_one_attribute_is_an_unverified_clai
     }
     schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive", work="sensitive")
     people = replace(schema, person="who")
-    release = sf.sanitize(sf.read(columns), people, sf.Mondrian(sf.KAnonymity(6)))
+    release = sf.sanitize(sf.read(columns), people, sf.sanitizers.Mondrian(sf.models.KAnonymity(6)))
     assert release.people is not None
     limit = sf.Limit(at_most=0.2)
     with pytest.raises(PolicyNotMet, match=f"{measure} of ill is"):

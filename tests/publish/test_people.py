@@ -11,21 +11,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import (
-    Attribute,
-    KAnonymity,
-    Limit,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    publish,
-    sanitize,
-    verify,
-)
+from sfumato import Attribute, Limit, Release, Schema, Table, measure, publish, sanitize, verify
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.runtime.errors import PolicyNotMet, SchemaError
+from sfumato.sanitizers import Mondrian
 from sfumato.verification.check import check_folder
 from sfumato.verification.documents import read_manifest
 from sfumato.workflow.report.owner_report import class_facts

@@ -19,23 +19,15 @@ import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 
-from sfumato import (
-    AsIs,
-    Bucketize,
-    Codebook,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    publish,
-    read_codebook,
-    sanitize,
-    verify,
-)
+from sfumato import publish, read_codebook, sanitize, verify
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
+from sfumato.results import Codebook
 from sfumato.results.release import Release
 from sfumato.runtime.errors import SfumatoError, UserError
+from sfumato.sanitizers import AsIs, Bucketize, Mondrian
 from sfumato.verification.documents import read_manifest
 from sfumato.verification.partition_check import partition_file
 from sfumato.workflow.project.project_file import Project

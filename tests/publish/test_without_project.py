@@ -21,7 +21,7 @@ AXES = ("privacy-loss", "utility-loss")
 
 
 def made(k: int = 3) -> sf.Release:
-    return sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(k)), seed=k)
+    return sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(k)), seed=k)
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ def test_a_release_that_is_not_in_the_evidence_gets_a_drawn_name(
 
 def test_measures_are_given_by_name_with_parameters_or_as_objects(tmp_path: Path) -> None:
     wanted: list[Any] = [
-        sf.PrivacyLoss(threshold=0.05),
+        sf.measures.PrivacyLoss(threshold=0.05),
         {"t-closeness": {"distance": "js"}},
         "weighted-k",
-        sf.TotalLoss(),
+        sf.measures.TotalLoss(),
     ]
     sf.publish(made(), tmp_path / "out", wanted)
     assert claimed(tmp_path / "out") == [
@@ -103,7 +103,7 @@ def test_what_a_reader_computes_must_keep_the_policy_too(tmp_path: Path) -> None
     """With records left out the reader's prior is another one than the owner's."""
     table = sf.read({"age": [1] * 10 + [2] * 6 + [3] * 4, "ill": list("abbbbbbbbb" + "aaaabb" + "aaaa")})
     schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
-    how = sf.FullDomain({"age": 0}, sf.TCloseness(0.45), suppression=0.5)
+    how = sf.sanitizers.FullDomain({"age": 0}, sf.models.TCloseness(0.45), suppression=0.5)
     release = sf.sanitize(table, schema, how)
     assert release.n_suppressed > 0
     (owner,) = sf.measure(release, ["t-closeness"])
@@ -134,11 +134,11 @@ def test_figures_of_the_owner_are_told_in_bands_whose_place_the_secret_decides(
 ) -> None:
     (figure,) = sf.measure(made(3), ["utility-loss"])
     told = {}
-    given: dict[str, sf.Evidence | sf.Frontier] = {
+    given: dict[str, sf.results.Evidence | sf.Frontier] = {
         "drawn": frontier,
-        "one": sf.Evidence(frontier, (), b"one"),
-        "same": sf.Evidence(frontier, (), b"one"),
-        "other": sf.Evidence(frontier, (), b"other"),
+        "one": sf.results.Evidence(frontier, (), b"one"),
+        "same": sf.results.Evidence(frontier, (), b"one"),
+        "other": sf.results.Evidence(frontier, (), b"other"),
     }
     for name, evidence in given.items():
         sf.publish(made(3), tmp_path / name, evidence=evidence)
@@ -149,7 +149,9 @@ def test_figures_of_the_owner_are_told_in_bands_whose_place_the_secret_decides(
 
 
 def test_the_order_is_drawn_anew_and_the_seed_stays_at_home(tmp_path: Path) -> None:
-    release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)), seed=8_877_665_544)
+    release = sf.sanitize(
+        *sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)), seed=8_877_665_544
+    )
     orders = set()
     for name in ("one", "two", "three"):
         sf.publish(release, tmp_path / name)
@@ -190,10 +192,10 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
     )
     project = sf.Project.load(tmp_path / "hospital.toml")
     table, schema = project.read()
-    release = sf.sanitize(table, schema, sf.Mondrian(sf.KAnonymity(3)), seed=3)
+    release = sf.sanitize(table, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(3)), seed=3)
     assert release.recipe is not None
     candidate = sf.Candidate("c0ffee", release.recipe, tuple(sf.measure(release, project.measures)))
-    evidence = sf.Evidence(sf.Frontier((candidate,), project.axes), (), b"secret")
+    evidence = sf.results.Evidence(sf.Frontier((candidate,), project.axes), (), b"secret")
     publish_candidate(project, table, schema, candidate, evidence, tmp_path / "one", why="because")
     sf.publish(
         release,
@@ -211,7 +213,10 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
 
 def test_from_exploring_to_verifying_in_four_lines(tmp_path: Path) -> None:
     table, schema = sf.datasets.hospital()
-    tries: list[sf.Sanitizer] = [sf.AsIs(), *(sf.Mondrian(sf.KAnonymity(k)) for k in (2, 3, 6, 40))]
+    tries: list[sf.sanitizers.Sanitizer] = [
+        sf.sanitizers.AsIs(),
+        *(sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 3, 6, 40)),
+    ]
     frontier = sf.explore(table, schema, tries, MEASURES)
     chosen = frontier.efficient()[0]
     decision = sf.publish(sf.sanitize(table, schema, chosen.recipe), tmp_path / "out", evidence=frontier)
@@ -230,7 +235,9 @@ def test_what_is_withheld_is_named_as_such_and_none_of_its_values_is_published(t
         "illness": ["flu", "gout", "flu", "gout"],
     }
     schema = sf.Schema.of(age="quasi-identifying", batch="withheld", illness="sensitive")
-    release = sf.sanitize(*schema.bind(sf.Table.from_arrow(columns)), sf.Mondrian(sf.KAnonymity(2)))
+    release = sf.sanitize(
+        *schema.bind(sf.Table.from_arrow(columns)), sf.sanitizers.Mondrian(sf.models.KAnonymity(2))
+    )
     sf.publish(release, tmp_path / "out")
     assert sf.verify(tmp_path / "out")
     assert [each.role for each in read_manifest(tmp_path / "out").unverified.attributes][1] == "withheld"

@@ -52,7 +52,7 @@ def people(**columns: list[object]) -> pa.Table:
 
 
 def generalized(levels: dict[str, int]) -> sf.Release:
-    return sf.sanitize(people(), SCHEMA, sf.FullDomain(levels, sf.KAnonymity(1)))
+    return sf.sanitize(people(), SCHEMA, sf.sanitizers.FullDomain(levels, sf.models.KAnonymity(1)))
 
 
 def figures(row: AnswerRow) -> list[float]:
@@ -102,7 +102,7 @@ def test_sums_and_means_are_those_of_all_completions(condition: str, levels: dic
 
 
 HALVES = PEOPLE | {"illness": ["flu", "gout", "flu", "gout", "gout", "flu"]}
-IN_GROUPS = [sf.Anatomy(2), sf.Bucketize(sf.ProbabilisticDiversity(2))]
+IN_GROUPS = [sf.sanitizers.Anatomy(2), sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(2))]
 
 
 def exchanges(release: sf.Release) -> list[list[tuple[int, str, str]]]:
@@ -124,7 +124,7 @@ def exchanges(release: sf.Release) -> list[list[tuple[int, str, str]]]:
 
 @pytest.mark.parametrize("form", IN_GROUPS, ids=str)
 @pytest.mark.parametrize("condition", TESTS)
-def test_groups_give_the_bounds_of_all_exchanges(form: sf.Sanitizer, condition: str) -> None:
+def test_groups_give_the_bounds_of_all_exchanges(form: sf.sanitizers.Sanitizer, condition: str) -> None:
     release, passes = sf.sanitize(people(**HALVES), SCHEMA, form, seed=3), TESTS[condition]
     totals = [sum(passes(*row) for row in table) for table in exchanges(release)]
     found = query(release, f"count where {condition}", reading="uniform").rows[0]
@@ -136,7 +136,7 @@ def test_groups_give_the_bounds_of_all_exchanges(form: sf.Sanitizer, condition: 
 @pytest.mark.parametrize("most_amounts", [10_000_000, 0])
 @pytest.mark.parametrize("form", IN_GROUPS, ids=str)
 def test_what_is_told_apart_has_the_bounds_of_all_exchanges_cell_by_cell(
-    form: sf.Sanitizer, most_amounts: int, monkeypatch: pytest.MonkeyPatch
+    form: sf.sanitizers.Sanitizer, most_amounts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # with 0 the amounts of groups are added up anew for each cell
     monkeypatch.setattr(bounds, "_MOST_AMOUNTS", most_amounts)
@@ -155,7 +155,7 @@ def test_what_is_told_apart_has_the_bounds_of_all_exchanges_cell_by_cell(
 
 
 @pytest.mark.parametrize("form", IN_GROUPS, ids=str)
-def test_sums_that_are_told_apart_vary_as_those_of_all_exchanges(form: sf.Sanitizer) -> None:
+def test_sums_that_are_told_apart_vary_as_those_of_all_exchanges(form: sf.sanitizers.Sanitizer) -> None:
     release = sf.sanitize(people(**HALVES), SCHEMA, form, seed=3)
     for row in query(release, "sum age by country, illness", reading="uniform").rows:
         here = [
@@ -167,7 +167,7 @@ def test_sums_that_are_told_apart_vary_as_those_of_all_exchanges(form: sf.Saniti
 
 def test_as_is_answers_exactly_and_for_certain() -> None:
     table = sf.datasets.adult()[0]
-    release = sf.sanitize(*sf.datasets.adult(), sf.AsIs())
+    release = sf.sanitize(*sf.datasets.adult(), sf.sanitizers.AsIs())
     ages = np.array(table["age"].domain)[table["age"].codes]
     women = np.array(table["sex"].domain)[table["sex"].codes] == "Female"
     counted = int(table.weights[(ages >= 40) & women].sum())
@@ -183,13 +183,13 @@ def test_as_is_answers_exactly_and_for_certain() -> None:
 @pytest.mark.parametrize(
     "how",
     [
-        sf.Mondrian(sf.KAnonymity(5)),
-        sf.Bucketize(sf.ProbabilisticDiversity(2)),
-        sf.LocalRecoding(sf.KAnonymity(4)),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(5)),
+        sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(2)),
+        sf.sanitizers.LocalRecoding(sf.models.KAnonymity(4)),
     ],
     ids=["mondrian", "bucketize", "local-recoding"],
 )
-def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.Sanitizer) -> None:
+def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.sanitizers.Sanitizer) -> None:
     rng = np.random.default_rng(5)
     ages = np.concatenate([np.arange(20, 60), rng.integers(20, 60, 260)])
     table = people(
@@ -226,15 +226,15 @@ def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.Sani
 @pytest.mark.parametrize(
     "how",
     [
-        sf.Mondrian(sf.KAnonymity(2)),
-        sf.Anatomy(2),
-        sf.Bucketize(sf.ProbabilisticDiversity(2)),
-        sf.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.KAnonymity(2), suppression=0.25),
-        sf.AsIs(),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(2)),
+        sf.sanitizers.Anatomy(2),
+        sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(2)),
+        sf.sanitizers.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.models.KAnonymity(2), suppression=0.25),
+        sf.sanitizers.AsIs(),
     ],
     ids=str,
 )
-def test_a_folder_answers_as_the_release_does(how: sf.Sanitizer, tmp_path: Path) -> None:
+def test_a_folder_answers_as_the_release_does(how: sf.sanitizers.Sanitizer, tmp_path: Path) -> None:
     release = sf.sanitize(*sf.datasets.hospital(), how, seed=2)
     sf.publish(release, tmp_path / "out", ["k-anonymity"])
     for asked in ("count where age < 40 by diagnosis", "mean age", "count by diagnosis, zip"):
@@ -247,9 +247,9 @@ def test_a_folder_answers_as_the_release_does(how: sf.Sanitizer, tmp_path: Path)
 
 
 def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
-    how = sf.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.KAnonymity(2), suppression=0.25)
+    how = sf.sanitizers.FullDomain({"zip": 2, "age": 2, "sex": 1}, sf.models.KAnonymity(2), suppression=0.25)
     release = sf.sanitize(*sf.datasets.hospital(), how, seed=2)
-    original = sf.sanitize(*sf.datasets.hospital(), sf.AsIs())
+    original = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs())
     for asked in ("count where age < 40", "count where zip = 02138 or diagnosis = Flu"):
         found, true = query(release, asked), query(original, asked).value
         row = found.rows[0]
@@ -260,7 +260,7 @@ def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
 
 
 def test_made_up_records_are_counted_up_and_nothing_is_certain() -> None:
-    release = sf.sanitize(people(), SCHEMA, sf.AsIs())
+    release = sf.sanitize(people(), SCHEMA, sf.sanitizers.AsIs())
     made_up = replace(release, kind="synthetic", n_original=12, rows=None)
     found = query(made_up, "count where illness = flu")
     assert (found.value, found.rows[0].least, found.rows[0].deviation) == (8, None, None)
@@ -279,7 +279,7 @@ def test_what_cannot_be_asked_is_said_with_a_near_miss() -> None:
         query(release, "count where age > old")
     with pytest.raises(ParameterError, match="no numbers to take the mean of"):
         query(release, "mean country")
-    hidden = sf.sanitize(people(), SCHEMA, sf.SuppressQuasiIdentifiers())
+    hidden = sf.sanitize(people(), SCHEMA, sf.sanitizers.SuppressQuasiIdentifiers())
     with pytest.raises(ParameterError, match="is \\* in every record"):
         query(hidden, "count where age > 3")
 
@@ -376,7 +376,9 @@ MISSING: dict[str, list[object]] = {
     ],
 )
 def test_a_missing_value_passes_no_test_but_that_for_it(condition: str, expected: int) -> None:
-    row = query(sf.sanitize(people(**MISSING), SCHEMA, sf.AsIs()), f"count where {condition}").rows[0]
+    row = query(
+        sf.sanitize(people(**MISSING), SCHEMA, sf.sanitizers.AsIs()), f"count where {condition}"
+    ).rows[0]
     assert (row.value, row.least, row.most) == (expected, expected, expected)
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from tests.report.marks_reader import without_marks
 
-from sfumato import KAnonymity, Mondrian, measure, publish, sanitize, verify
+from sfumato import measure, publish, sanitize, verify
 from sfumato.measures import Measurement
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate
+from sfumato.sanitizers import Mondrian
 from sfumato.verification.documents import read_manifest
 from sfumato.workflow.publish.folder_layout import read_back
 from sfumato.workflow.publish.manifest_record import (

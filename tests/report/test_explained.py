@@ -48,16 +48,18 @@ def answered(folder: Path, name: str) -> dict[str | None, float]:
 @pytest.mark.parametrize(
     "how",
     [
-        sf.AsIs(),
-        sf.Anatomy(2),
-        sf.Bucketize(sf.ProbabilisticDiversity(2)),
-        sf.LocalRecoding(sf.KAnonymity(3)),
-        sf.Mondrian(sf.KAnonymity(3)),
+        sf.sanitizers.AsIs(),
+        sf.sanitizers.Anatomy(2),
+        sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(2)),
+        sf.sanitizers.LocalRecoding(sf.models.KAnonymity(3)),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(3)),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("first", ["age", "sex", "diagnosis"])
-def test_the_example_counts_what_query_counts(how: sf.Sanitizer, first: str, tmp_path: Path) -> None:
+def test_the_example_counts_what_query_counts(
+    how: sf.sanitizers.Sanitizer, first: str, tmp_path: Path
+) -> None:
     table, schema = sf.datasets.hospital()
     order = sorted(schema.attributes, key=lambda each: each.name != first)
     sf.publish(sf.sanitize(table, sf.Schema(tuple(order)), how, seed=1), tmp_path / "out", ["k-anonymity"])
@@ -74,7 +76,9 @@ def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> N
     places = ["France", "Italy", "Japan", "China", None, "France"] * 2
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
     release = sf.sanitize(
-        pa.table({"country": places}), schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1))
+        pa.table({"country": places}),
+        schema,
+        sf.sanitizers.FullDomain({"country": 1}, sf.models.KAnonymity(1)),
     )
     sf.publish(release, tmp_path / "out", ["k-anonymity"])
     assert printed(tmp_path / "out") == {
@@ -87,14 +91,14 @@ def test_the_example_reads_branches_sets_and_missing_values(tmp_path: Path) -> N
 def test_branches_are_told_whole_and_only_where_they_are_published(tmp_path: Path) -> None:
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
     table = pa.table({"country": ["France", "Italy", "France"]})
-    release = sf.sanitize(table, schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1)))
+    release = sf.sanitize(table, schema, sf.sanitizers.FullDomain({"country": 1}, sf.models.KAnonymity(1)))
     sf.publish(release, tmp_path / "out", ["k-anonymity"])
     manifest = (tmp_path / "out" / "manifest.json").read_text("utf-8")
     # Malta occurs in no record, and Asia is no cell
     assert "Malta" in manifest
     assert "Asia" not in manifest
     assert "Japan" not in manifest
-    exact = sf.sanitize(table, schema, sf.AsIs())
+    exact = sf.sanitize(table, schema, sf.sanitizers.AsIs())
     sf.publish(exact, tmp_path / "exact", ["k-anonymity"])
     assert "Malta" not in (tmp_path / "exact" / "manifest.json").read_text("utf-8")
 
@@ -102,7 +106,7 @@ def test_branches_are_told_whole_and_only_where_they_are_published(tmp_path: Pat
 def test_a_branch_that_is_no_cell_is_noticed(tmp_path: Path) -> None:
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
     table = pa.table({"country": ["France", "Italy", "France"]})
-    release = sf.sanitize(table, schema, sf.FullDomain({"country": 1}, sf.KAnonymity(1)))
+    release = sf.sanitize(table, schema, sf.sanitizers.FullDomain({"country": 1}, sf.models.KAnonymity(1)))
     sf.publish(release, tmp_path / "out", ["k-anonymity"])
     said = "what is explained of branches are those that the cells have"
     assert said in [check.what for check in sf.verify(tmp_path / "out") if check.holds]
@@ -114,7 +118,7 @@ def test_a_branch_that_is_no_cell_is_noticed(tmp_path: Path) -> None:
 
 
 def test_another_readme_is_noticed(tmp_path: Path) -> None:
-    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "out", ["k-anonymity"])
+    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()), tmp_path / "out", ["k-anonymity"])
     with (tmp_path / "out" / "README.md").open("a", encoding="utf-8") as file:
         file.write("trust me\n")
     assert not sf.verify(tmp_path / "out").holds
@@ -122,11 +126,17 @@ def test_another_readme_is_noticed(tmp_path: Path) -> None:
 
 @needs_r
 @pytest.mark.parametrize(
-    "how", [sf.AsIs(), sf.Mondrian(sf.KAnonymity(3)), sf.Mondrian(sf.KAnonymity(3), borders="grid")], ids=str
+    "how",
+    [
+        sf.sanitizers.AsIs(),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(3)),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(3), borders="grid"),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("first", ["age", "illness"])
 def test_the_example_in_r_counts_what_that_in_python_does(
-    how: sf.Sanitizer, first: str, tmp_path: Path
+    how: sf.sanitizers.Sanitizer, first: str, tmp_path: Path
 ) -> None:
     illnesses = ["Alzheimer's", "a, b", "NA", 'say "ah"', None, "gout"] * 3
     table = pa.table({"age": list(range(20, 38)), "illness": illnesses})
@@ -140,7 +150,7 @@ def test_the_example_in_r_counts_what_that_in_python_does(
 def test_the_example_in_r_reads_branches_and_missing_values(tmp_path: Path) -> None:
     places = ["France", "Italy", "Japan", "China", None, "France"] * 2
     schema = sf.Schema((sf.Attribute("country", "quasi-identifying", hierarchy=COUNTRIES),))
-    how = sf.FullDomain({"country": 1}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({"country": 1}, sf.models.KAnonymity(1))
     sf.publish(sf.sanitize(pa.table({"country": places}), schema, how), tmp_path / "out", ["k-anonymity"])
     assert in_r(tmp_path / "out") == printed(tmp_path / "out")
 
@@ -151,7 +161,7 @@ def test_the_example_in_r_reads_names_that_json_must_escape(tmp_path: Path) -> N
     branches = {f"{word}\\\t\x02\U0001f600": [f'"{word}"', f"{word}\\"] for word in ("é", "b")}
     schema = sf.Schema((sf.Attribute(name, "quasi-identifying", hierarchy=sf.Hierarchy.nested(branches)),))
     places = [leaf for leaves in branches.values() for leaf in leaves] * 3
-    how = sf.FullDomain({name: 1}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({name: 1}, sf.models.KAnonymity(1))
     sf.publish(sf.sanitize(pa.table({name: places}), schema, how), tmp_path / "out", ["k-anonymity"])
     assert in_r(tmp_path / "out") == printed(tmp_path / "out") == dict.fromkeys(places, 3.0)
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import sfumato
-from sfumato import Attribute, Intervals, KAnonymity, Schema, Table, TCloseness
+from sfumato import Attribute, Intervals, Schema, Table
 from sfumato.measures import Measurement, measure
 from sfumato.measures.scenarios.scenario import Adversary, Scenario
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.reading import datasets
 from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting

@@ -27,12 +27,14 @@ SAID = Publication(
     steward="A. Keeper",
 )
 MAKERS: dict[str, Sanitizer] = {
-    "as it is": sf.AsIs(),
-    "mondrian": sf.Mondrian(sf.KAnonymity(3) & sf.DistinctDiversity(2)),
-    "with records left out": sf.FullDomain({"zip": 2, "age": 1, "sex": 0}, sf.KAnonymity(2), suppression=0.9),
-    "all withheld": sf.SuppressQuasiIdentifiers(),
-    "nothing sensitive": sf.SuppressSensitive(),
-    "two tables": sf.Anatomy(2),
+    "as it is": sf.sanitizers.AsIs(),
+    "mondrian": sf.sanitizers.Mondrian(sf.models.KAnonymity(3) & sf.models.DistinctDiversity(2)),
+    "with records left out": sf.sanitizers.FullDomain(
+        {"zip": 2, "age": 1, "sex": 0}, sf.models.KAnonymity(2), suppression=0.9
+    ),
+    "all withheld": sf.sanitizers.SuppressQuasiIdentifiers(),
+    "nothing sensitive": sf.sanitizers.SuppressSensitive(),
+    "two tables": sf.sanitizers.Anatomy(2),
 }
 
 
@@ -45,7 +47,7 @@ def same_class(n_records: int, role: Role = "sensitive") -> sf.Release:
     table = sf.Table.from_arrow(
         {"age": [1] * n_records, "ill": ["a", "b"] * (n_records // 2) + ["c"] * (n_records % 2)}
     )
-    return sf.sanitize(table, sf.Schema.of(age="quasi-identifying", ill=role), sf.AsIs())
+    return sf.sanitize(table, sf.Schema.of(age="quasi-identifying", ill=role), sf.sanitizers.AsIs())
 
 
 def plain(page: str) -> str:
@@ -72,7 +74,7 @@ def test_a_table_without_quasi_identifiers_or_sensitive_attributes_has_its_profi
         [sf.Schema.of(a="insensitive", b="insensitive"), sf.Schema.of(a="sensitive", b="quasi-identifying")]
     ):
         folder = tmp_path / str(number)
-        sf.publish(sf.sanitize(table, schema, sf.AsIs()), folder, profiles=PROFILES)
+        sf.publish(sf.sanitize(table, schema, sf.sanitizers.AsIs()), folder, profiles=PROFILES)
         assert sf.verify(folder).holds
 
 
@@ -118,7 +120,9 @@ class TestFigures:
 
     def test_each_variable_has_its_technique(self, tmp_path: Path) -> None:
         table, schema = sf.datasets.hospital()
-        release = sf.sanitize(table, schema, sf.FullDomain({"zip": 2, "age": 1, "sex": 1}, sf.KAnonymity(1)))
+        release = sf.sanitize(
+            table, schema, sf.sanitizers.FullDomain({"zip": 2, "age": 1, "sex": 1}, sf.models.KAnonymity(1))
+        )
         sf.publish(release, tmp_path / "out", profiles=["ema"])
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         rows = re.findall(r'<th scope="row"><code>([a-z]+)</code></th><td>([^<]+)</td><td[^>]*>([^<]+)', page)
@@ -131,7 +135,9 @@ class TestFigures:
         }
 
     def test_values_that_are_exchanged_within_groups_are_not_called_retained(self, tmp_path: Path) -> None:
-        sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.Anatomy(2)), tmp_path / "out", profiles=["ema"])
+        sf.publish(
+            sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Anatomy(2)), tmp_path / "out", profiles=["ema"]
+        )
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         assert "exchanged within groups of records" in page
 
@@ -146,7 +152,7 @@ class TestFigures:
     def test_wp216_counts_who_is_singled_out(self, tmp_path: Path) -> None:
         table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 3], "visit": list("vwxyy"), "ill": list("abaab")})
         schema = sf.Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
-        sf.publish(sf.sanitize(table, schema, sf.AsIs()), tmp_path / "out", profiles=["wp216"])
+        sf.publish(sf.sanitize(table, schema, sf.sanitizers.AsIs()), tmp_path / "out", profiles=["wp216"])
         said = plain(without_marks((tmp_path / "out" / "report-wp216.html").read_text("utf-8")))
         assert "2 records are alone with their values of age : they can be singled out" in said
         assert "visit 3 of 5 records (60%)" in said
@@ -162,7 +168,7 @@ class TestFigures:
     def test_nist_counts_people_where_some_have_several_records(self, tmp_path: Path) -> None:
         table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
         schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
-        release = sf.sanitize(table, replace(schema, person="who"), sf.AsIs())
+        release = sf.sanitize(table, replace(schema, person="who"), sf.sanitizers.AsIs())
         sf.publish(release, tmp_path / "out", profiles=["nist"])
         said = plain(without_marks((tmp_path / "out" / "report-nist.html").read_text("utf-8")))
         assert "Unit of privacy One person: models count people unverified claim by the publisher" in said
@@ -175,7 +181,7 @@ class TestFigures:
         table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
         schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
         people = replace(schema, person="who", pseudonym=pseudonym)
-        sf.publish(sf.sanitize(table, people, sf.AsIs()), tmp_path / "out", profiles=["wp216"])
+        sf.publish(sf.sanitize(table, people, sf.sanitizers.AsIs()), tmp_path / "out", profiles=["wp216"])
         said = plain(without_marks((tmp_path / "out" / "report-wp216.html").read_text("utf-8")))
         assert ("records of one person carry the same pseudonym" in said) == pseudonym
         assert ("no number is added to a record" in said) != pseudonym
@@ -196,7 +202,7 @@ class TestTheRiskOfTheOriginal:
     def test_is_told_as_a_band_that_holds_it(self, tmp_path: Path) -> None:
         table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 2, 2, 2], "ill": list("abababa")})
         schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
-        release = sf.sanitize(table, schema, sf.SuppressQuasiIdentifiers())
+        release = sf.sanitize(table, schema, sf.sanitizers.SuppressQuasiIdentifiers())
         sf.publish(release, tmp_path / "out", profiles=["ema"])
         told = read_manifest(tmp_path / "out").unverified.initial
         assert told is not None

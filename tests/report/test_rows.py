@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato import KAnonymity, Schema, Table, TCloseness
+from sfumato import Schema, Table
 from sfumato.measures import Measurement, measure
 from sfumato.measures.utility.information_loss import attribute_losses
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit

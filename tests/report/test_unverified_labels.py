@@ -53,9 +53,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     place = tmp_path_factory.mktemp("published")
     table, schema = sf.datasets.hospital()
     methods: dict[str, Sanitizer] = {
-        "generalized": sf.FullDomain({"zip": 2, "age": 1}, sf.KAnonymity(2), suppression=0.9),
-        "private": sf.MST(epsilon=5.0),
-        "perturbed": sf.PRAM(0.5),
+        "generalized": sf.sanitizers.FullDomain(
+            {"zip": 2, "age": 1}, sf.models.KAnonymity(2), suppression=0.9
+        ),
+        "private": sf.sanitizers.MST(epsilon=5.0),
+        "perturbed": sf.sanitizers.PRAM(0.5),
     }
     for name, method in methods.items():
         sf.publish(
@@ -71,7 +73,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     people = {"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")}
     roles = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
     several = sf.sanitize(
-        sf.Table.from_arrow(people), replace(roles, person="who"), sf.Mondrian(sf.KAnonymity(3))
+        sf.Table.from_arrow(people),
+        replace(roles, person="who"),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(3)),
     )
     sf.publish(several, place / "people", profiles=["nist"])
     return {each.name: each for each in place.iterdir()}
@@ -189,7 +193,7 @@ def test_the_readme_labels_what_nobody_can_check(folders: dict[str, Path]) -> No
 
 def test_the_owner_s_copy_has_no_label() -> None:
     table, schema = sf.datasets.hospital()
-    release = sf.sanitize(table, schema, sf.Mondrian(sf.KAnonymity(3)), seed=1)
+    release = sf.sanitize(table, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(3)), seed=1)
     assert release.recipe is not None
     chosen = Candidate("a", release.recipe, tuple(measure(release, ["privacy-loss", "general-loss"])))
     page = report_html(

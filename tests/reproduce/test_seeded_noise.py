@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, Laplace, Mondrian, Recipe, Release, Schema, Table, publish, sanitize
+from sfumato import Recipe, Release, Schema, Table, publish, sanitize
 from sfumato.interfaces.cli.catalogue import catalogue
+from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.reproduce.seeded_noise import SeededLaplace
 from sfumato.runtime.errors import PolicyNotMet
+from sfumato.sanitizers import Laplace, Mondrian
 from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]

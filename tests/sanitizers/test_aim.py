@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import AIM, Attribute, Schema, Table, sanitize
+from sfumato import Attribute, Schema, Table, sanitize
 from sfumato.runtime.errors import ParameterError, UserError
+from sfumato.sanitizers import AIM
 from sfumato.sanitizers.synthesize import aim, noisy_counts, private_synthesis
 from sfumato.sanitizers.synthesize.markov_field import DrawnNext, MarkovField, steps_of
 

@@ -10,23 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Clustering,
-    Hierarchy,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
-    ProbabilisticDiversity,
-    Schema,
-    Table,
-    freeze,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Schema, Table, freeze, measure, sanitize
 from sfumato.data.table import Column
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.results.recode_records import take
+from sfumato.sanitizers import Clustering, LocalRecoding, Mondrian
 from sfumato.sanitizers.generalize.interval_bounds import (
     bordered_cells,
     bordered_leaves,

@@ -18,31 +18,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
+from sfumato import Recipe, Release, Schema, Table, measure, sanitize
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    TCloseness,
 )
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
-from sfumato.sanitizers import Anatomy, Bucketize
+from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.verification.check import Check
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import CartSynthesis, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.data.table import Column
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import CartSynthesis
 from sfumato.sanitizers.synthesize.cart_synthesis import drawn_rows, smoothed
 
 SCHEMA = Schema.of(town="quasi-identifying", age="quasi-identifying", job="sensitive")

@@ -13,25 +13,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    DeltaDisclosure,
-    Hierarchy,
-    KAnonymity,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
 from sfumato.data.table import text
 from sfumato.measures.utility.information_loss import attribute_losses
+from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
-from sfumato.sanitizers import CellSuppression
+from sfumato.sanitizers import AsIs, CellSuppression
 
 Bound = tuple[Table, Schema]
 Record = tuple[Any, ...]

@@ -14,23 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Hierarchy,
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato.models import (
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
     KAnonymity,
-    Mondrian,
     PrivacyModel,
     ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
     TCloseness,
-    measure,
-    sanitize,
 )
-from sfumato.models import DeltaDisclosure, DistinctDiversity, EntropyDiversity
 from sfumato.registry.recipe import Recipe
 from sfumato.runtime.errors import Infeasible, SchemaError
+from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize import from_clusters as clusters_of
 from sfumato.sanitizers.generalize import k_member
 from sfumato.sanitizers.generalize.k_member import Clustering

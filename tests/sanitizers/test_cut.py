@@ -13,19 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    measure,
-    sanitize,
-)
-from sfumato.models import DistinctDiversity
+from sfumato import Attribute, Hierarchy, Intervals, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato.models import DistinctDiversity, KAnonymity
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Cut
 from sfumato.workflow.project.project_file import Project

@@ -7,8 +7,9 @@ import datetime
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Dates, DateShift, Schema, Table, sanitize
+from sfumato import Attribute, Dates, Schema, Table, sanitize
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import DateShift
 from sfumato.sanitizers.perturb.date_shift import secret_shifts
 
 SCHEMA = Schema(

@@ -12,28 +12,18 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    Intervals,
+from sfumato import Attribute, Hierarchy, Intervals, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato.models import (
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
     KAnonymity,
-    Mondrian,
     ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
     TCloseness,
-    measure,
-    sanitize,
 )
-from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity
 from sfumato.reading.read_table import read
 from sfumato.runtime.errors import HierarchyError, Infeasible, ParameterError, SchemaError
-from sfumato.sanitizers import Anatomy, Bucketize, Cut
+from sfumato.sanitizers import Anatomy, AsIs, Bucketize, Cut, FullDomain, Mondrian, SuppressQuasiIdentifiers
 from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]

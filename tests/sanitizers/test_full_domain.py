@@ -13,22 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    Prefixes,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Prefixes, Recipe, Release, Schema, Table, sanitize
+from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.sanitizers import FullDomain
 
 Bound = tuple[Table, Schema]
 Record = dict[str, Any]

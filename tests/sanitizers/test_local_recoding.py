@@ -12,26 +12,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Hierarchy,
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato.kernels.greedy_clusters import range_costs
+from sfumato.models import (
+    BetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EntropyDiversity,
     KAnonymity,
-    LocalRecoding,
-    Mondrian,
     PrivacyModel,
     ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
     TCloseness,
-    measure,
-    sanitize,
 )
-from sfumato.kernels.greedy_clusters import range_costs
-from sfumato.models import BetaLikeness, DeltaDisclosure, DistinctDiversity, EntropyDiversity
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.sanitizers import LocalRecoding, Mondrian
 from sfumato.sanitizers.generalize.class_extraction import peeled
 from sfumato.sanitizers.generalize.from_clusters import PointSpace, classes_of
 

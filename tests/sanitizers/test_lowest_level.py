@@ -8,26 +8,20 @@ from typing import Any
 
 import pytest
 
-from sfumato import (
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
+from sfumato.runtime.errors import HierarchyError, Infeasible, SchemaError
+from sfumato.sanitizers import (
     Anatomy,
     AsIs,
-    Attribute,
     CellSuppression,
     Clustering,
     Cut,
     FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
+    Laplace,
     LocalRecoding,
     Mondrian,
-    Schema,
-    Table,
-    measure,
-    sanitize,
 )
-from sfumato.runtime.errors import HierarchyError, Infeasible, SchemaError
-from sfumato.sanitizers import Laplace
 from sfumato.workflow.explore.explore_project import explore
 from sfumato.workflow.explore.inspection import inspect_table
 from sfumato.workflow.project.project_file import Project

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Microaggregation, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, sanitize
 from sfumato.kernels.mdav import mdav
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import Microaggregation
 from sfumato.sanitizers.perturb.microaggregation import commonest_in
 
 TREE = np.array([[[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]], dtype=np.int32)

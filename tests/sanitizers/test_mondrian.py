@@ -14,21 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Hierarchy,
-    KAnonymity,
-    Mondrian,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    sanitize,
-)
-from sfumato.models import DeltaDisclosure
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
+from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.sanitizers import Mondrian
 
 Bound = tuple[Table, Schema]
 Judge = Callable[[np.ndarray[Any, Any]], bool]

@@ -11,23 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Hierarchy,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
-from sfumato.models import AlphaKAnonymity, DistinctDiversity
+from sfumato import Attribute, Hierarchy, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import Mondrian
 
 Bound = tuple[Table, Schema]
 Rows = list[int]

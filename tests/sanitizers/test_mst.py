@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import MST, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import MST
 from sfumato.sanitizers.synthesize import dp_binning, mst, noisy_counts, private_synthesis
 
 Bound = tuple[Table, Schema]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import PRAM, Schema, Table, sanitize
+from sfumato import Schema, Table, sanitize
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import PRAM
 from sfumato.sanitizers.perturb.pram import exchanged_once, exchanged_twice
 
 SCHEMA = Schema.of(town="quasi-identifying", sex="quasi-identifying", ill="sensitive")

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import RankSwapping, Schema, Table, sanitize
+from sfumato import Schema, Table, sanitize
 from sfumato.kernels.rank_swaps import swapped
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import RankSwapping
 
 SCHEMA = Schema.of(age="quasi-identifying", pay="quasi-identifying", ill="sensitive")
 

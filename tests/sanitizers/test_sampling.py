@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import Sampling, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Sampling
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 

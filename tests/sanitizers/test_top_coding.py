@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import Attribute, Hierarchy, Schema, Table, TopCoding, measure, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import TopCoding
 
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 

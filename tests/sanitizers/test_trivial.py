@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, Schema, SuppressQuasiIdentifiers, SuppressSensitive, Table, sanitize
+from sfumato import Schema, Table, sanitize
 from sfumato.runtime.errors import SchemaError
+from sfumato.sanitizers import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
 
 Bound = tuple[Table, Schema]
 

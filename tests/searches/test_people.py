@@ -9,24 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Attribute,
-    DistinctDiversity,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    PrivacyModel,
-    ProbabilisticDiversity,
-    Recipe,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato.models import DistinctDiversity, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.evolution.evolution import Evolution
 from sfumato.searches.lattice.optimum import optimal_node
 from sfumato.searches.lattice.profile import LatticeProfile, profile

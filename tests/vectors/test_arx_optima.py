@@ -9,18 +9,21 @@ from typing import Any
 
 import pytest
 
-from sfumato import FullDomain, Hierarchy, KAnonymity, Schema, Table, TCloseness, measure, sanitize
+from sfumato import Hierarchy, Schema, Table, measure, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.models import (
     BetaLikeness,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
     PrivacyModel,
     RecursiveDiversity,
+    TCloseness,
     all_of,
 )
 from sfumato.reading.read_table import read
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice.optimum import optimal_node
 
 FOLDER = Path(__file__).parent

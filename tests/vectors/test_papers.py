@@ -12,24 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.models.base import build_model
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 from sfumato.registry import methods
+from sfumato.sanitizers import AsIs, FullDomain, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 

@@ -228,28 +228,28 @@ def published_folders(place: Path) -> dict[str, Path]:
     """Publish a folder of every type of release, one of them with partitioned files."""
     table, schema = sf.datasets.hospital()
     policy = {"k-anonymity": sf.Limit(at_least=2), "general-loss": sf.Limit(at_most=0.99)}
-    model = sf.KAnonymity(2) & sf.TCloseness(0.95)
+    model = sf.models.KAnonymity(2) & sf.models.TCloseness(0.95)
     generalized = sf.sanitize(
-        table, schema, sf.FullDomain({"zip": 2, "age": 1, "sex": 0}, model, suppression=0.9)
+        table, schema, sf.sanitizers.FullDomain({"zip": 2, "age": 1, "sex": 0}, model, suppression=0.9)
     )
     assert generalized.n_suppressed
     asked = ["privacy-loss", "general-loss", "weighted-k"]
     sf.publish(generalized, place / "one", asked, policy=policy, profiles=["ema"])
-    local = sf.sanitize(table, schema, sf.Mondrian(sf.KAnonymity(3)))
+    local = sf.sanitize(table, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
     sf.publish(local, place / "parts", ["general-loss"], partition_by="diagnosis")
-    apart = sf.sanitize(table, schema, sf.Anatomy(2))
+    apart = sf.sanitize(table, schema, sf.sanitizers.Anatomy(2))
     sf.publish(apart, place / "two", ["disclosure-quotient", "quasi-identifier-contribution"])
-    sf.publish(sf.sanitize(table, schema, sf.PRAM(0.5)), place / "perturbed", ["utility-loss"])
-    private = sf.sanitize(table, schema, sf.MST(epsilon=5.0))
+    sf.publish(sf.sanitize(table, schema, sf.sanitizers.PRAM(0.5)), place / "perturbed", ["utility-loss"])
+    private = sf.sanitize(table, schema, sf.sanitizers.MST(epsilon=5.0))
     sf.publish(private, place / "private", ["epsilon", "privacy-delta", "utility-loss"])
-    drawn = sf.sanitize(table, schema, sf.CartSynthesis(min_leaf=2))
+    drawn = sf.sanitize(table, schema, sf.sanitizers.CartSynthesis(min_leaf=2))
     sf.publish(drawn, place / "synthetic", ["utility-loss"])
     visits = {"who": list("aabbccddef"), "age": [1, 1, 1, 2, 2, 2, 3, 3, 1, 2], "ill": list("xyxyxyxyxy")}
     roles = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
     several = sf.sanitize(
         sf.Table.from_arrow(visits),
         replace(roles, person="who", pseudonym=True),
-        sf.Mondrian(sf.KAnonymity(3)),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(3)),
     )
     sf.publish(
         several,

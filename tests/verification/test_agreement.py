@@ -108,14 +108,14 @@ def disagreements(release: sf.Release, folder: Path, asked: list[Any]) -> list[s
 
 
 WAYS = [
-    sf.AsIs(),
-    sf.SuppressQuasiIdentifiers(),
-    sf.SuppressSensitive(),
-    sf.Mondrian(sf.KAnonymity(2)),
-    sf.Mondrian(sf.KAnonymity(2), "relaxed"),
-    sf.FullDomain({"town": 1}, sf.KAnonymity(2), suppression=0.9),
-    sf.Bucketize(sf.DistinctDiversity(1)),
-    sf.Bucketize(sf.DistinctDiversity(1), form="two-tables"),
+    sf.sanitizers.AsIs(),
+    sf.sanitizers.SuppressQuasiIdentifiers(),
+    sf.sanitizers.SuppressSensitive(),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(2)),
+    sf.sanitizers.Mondrian(sf.models.KAnonymity(2), "relaxed"),
+    sf.sanitizers.FullDomain({"town": 1}, sf.models.KAnonymity(2), suppression=0.9),
+    sf.sanitizers.Bucketize(sf.models.DistinctDiversity(1)),
+    sf.sanitizers.Bucketize(sf.models.DistinctDiversity(1), form="two-tables"),
 ]
 
 
@@ -166,7 +166,7 @@ def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path
             "pay": [1, 2, 9, 1, 1, 30, 9, 9, 2],
         }
     )
-    release = sf.sanitize(table, schema_of(table), sf.AsIs())
+    release = sf.sanitize(table, schema_of(table), sf.sanitizers.AsIs())
     asked: list[Any] = [{"t-closeness": {"distance": distance}}]
     assert not disagreements(release, tmp_path, asked)
 
@@ -174,7 +174,7 @@ def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path
 def test_a_missing_value_may_have_a_limit_of_its_own(tmp_path: Path) -> None:
     table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 2, 2], "ill": ["flu", "flu", None, "cold", None, "flu"]})
     schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
-    release = sf.sanitize(table, schema, sf.Mondrian(sf.AlphaKAnonymity(0.7, 2, {"": 0.4})))
+    release = sf.sanitize(table, schema, sf.sanitizers.Mondrian(sf.models.AlphaKAnonymity(0.7, 2, {"": 0.4})))
     assert not disagreements(release, tmp_path, [{"alpha-k-anonymity": {"alpha": 0.7, "alphas": {"": 0.4}}}])
     sf.publish(release, tmp_path / "out")
 
@@ -188,7 +188,7 @@ def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
             sf.Attribute("ill", "sensitive"),
         )
     )
-    release = sf.sanitize(table, schema, sf.AsIs())
+    release = sf.sanitize(table, schema, sf.sanitizers.AsIs())
     assert not disagreements(release, tmp_path, [{"quasi-identifier-contribution": {"permutations": 40}}])
     seen = published({"data": read_csv(tmp_path, "data")}, layout_facts(Layout.of(release)))
     with pytest.raises(ValueError, match="would never end"):
@@ -198,9 +198,11 @@ def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "how",
     [
-        sf.Mondrian(sf.KAnonymity(25) & sf.TCloseness(0.4)),
-        sf.Bucketize(sf.ProbabilisticDiversity(4)),
-        sf.FullDomain({"age": 3, "education": 2, "marital-status": 1, "race": 1}, sf.KAnonymity(5), 0.4),
+        sf.sanitizers.Mondrian(sf.models.KAnonymity(25) & sf.models.TCloseness(0.4)),
+        sf.sanitizers.Bucketize(sf.models.ProbabilisticDiversity(4)),
+        sf.sanitizers.FullDomain(
+            {"age": 3, "education": 2, "marital-status": 1, "race": 1}, sf.models.KAnonymity(5), 0.4
+        ),
     ],
     ids=lambda how: str(sf.Recipe.of(how)),
 )

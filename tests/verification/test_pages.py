@@ -393,7 +393,7 @@ def test_another_rendering_of_a_value_is_the_same_statement(report: Page) -> Non
 def test_every_style_sheet_and_block_that_is_written_today_is_known() -> None:
     sheet = html_templates("sfumato.workflow.report").get_template("report.css").render().strip()
     assert hashlib.sha256(sheet.encode()).hexdigest() in STYLE_SHEETS, (
-        "report.css was changed: add its SHA-256 to STYLE_SHEETS in verification/page_markup.py, and keep the others"
+        "report.css was changed: add its SHA-256 to STYLE_SHEETS in page_markup.py, and keep the others"
     )
     page = page_of("generalized", "README.md")
     blocks = re.findall(r"```(?:python|r)\n(.*?)```", page.text, re.DOTALL)

@@ -47,7 +47,7 @@ def write_keys(place: Path, form: str = "pem", passphrase: bytes | None = None) 
 
 
 def signed(folder: Path, key: Path, passphrase: bytes | None = None) -> Path:
-    release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)))
+    release = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
     sf.publish(release, folder, ["privacy-loss"], key=key, passphrase=passphrase)
     return folder
 
@@ -76,7 +76,9 @@ def test_the_report_names_the_key_or_says_that_integrity_rests_on_the_channel(tm
     fingerprint = fingerprint_of(key)  # type: ignore[arg-type]
     assert read_manifest(folder).signed_by == fingerprint
     assert fingerprint in (folder / "report.html").read_text("utf-8")
-    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
+    sf.publish(
+        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()), tmp_path / "plain", ["privacy-loss"]
+    )
     assert "rests on the channel" in (tmp_path / "plain" / "report.html").read_text("utf-8")
     assert any("rests on the channel" in check.what for check in verify(tmp_path / "plain").unverified)
     (failed,) = verify(tmp_path / "plain", key=public).failed
@@ -207,7 +209,9 @@ def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_v
 ) -> None:
     private, public = write_keys(tmp_path)
     folder = signed(tmp_path / "out", private)
-    sf.publish(sf.sanitize(*sf.datasets.hospital(), sf.AsIs()), tmp_path / "plain", ["privacy-loss"])
+    sf.publish(
+        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()), tmp_path / "plain", ["privacy-loss"]
+    )
     monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
     assert verify(tmp_path / "plain").holds
     for key in (None, public):

@@ -113,7 +113,7 @@ def test_the_careless_forger_is_always_caught(folders: dict[str, Path], tmp_path
 def test_the_files_of_statistics_programs_are_compared_too(tmp_path: Path) -> None:
     """They are read in a process of their own, so that few changes are tried."""
     honest, folder = tmp_path / "honest", tmp_path / "out"
-    release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)))
+    release = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
     sf.publish(release, honest, ["general-loss"], formats=["sav", "dta"])
     for name in ("data.sav", "data.dta"):
         other = "data.dta" if name == "data.sav" else "data.sav"
@@ -286,7 +286,7 @@ class TestThatWasFound:
         assert any("not what is said beside it" in each for each in self.changed(folder, change))
 
     def test_a_distance_with_another_name(self, tmp_path: Path) -> None:
-        release = sf.sanitize(*sf.datasets.hospital(), sf.Mondrian(sf.KAnonymity(3)))
+        release = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
         sf.publish(release, tmp_path / "out", [{"t-closeness": {"distance": "js"}}])
 
         def change(facts: Any) -> None:
@@ -302,7 +302,9 @@ def test_a_requirement_that_a_reader_finds_broken_is_never_called_kept(tmp_path:
         {"age": [1] * 10 + [2] * 6 + [3] * 4, "ill": list("abbbbbbbbb" + "aaaabb" + "aaaa")}
     )
     schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
-    release = sf.sanitize(table, schema, sf.FullDomain({"age": 0}, sf.TCloseness(0.351), suppression=0.5))
+    release = sf.sanitize(
+        table, schema, sf.sanitizers.FullDomain({"age": 0}, sf.models.TCloseness(0.351), suppression=0.5)
+    )
     sf.publish(release, tmp_path / "out", ["t-closeness"])
     found = verify(tmp_path / "out")
     (said,) = [check for check in found if check.what.startswith("t-closeness reaches")]
@@ -315,8 +317,8 @@ def test_a_requirement_that_a_reader_finds_broken_is_never_called_kept(tmp_path:
 
 def test_a_promise_that_was_not_kept_is_not_published(tmp_path: Path) -> None:
     table, schema = sf.datasets.hospital()
-    release = sf.sanitize(table, schema, sf.AsIs())
-    lying = sf.Recipe.of(sf.Mondrian(sf.KAnonymity(5)))
+    release = sf.sanitize(table, schema, sf.sanitizers.AsIs())
+    lying = sf.Recipe.of(sf.sanitizers.Mondrian(sf.models.KAnonymity(5)))
     with pytest.raises(sf.errors.PolicyNotMet, match="promised k-anonymity with k = 5 and reached 1"):
         sf.publish(replace(release, recipe=lying), tmp_path / "out")
     assert not list(tmp_path.iterdir())

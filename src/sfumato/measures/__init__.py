@@ -1,117 +1,78 @@
 """Measures: one number about one release, on the side of privacy or of utility."""
 
-from sfumato.measures.attacks.attack_risk import AttackRisk
-from sfumato.measures.attacks.inference import Inference
-from sfumato.measures.attacks.linkability import Linkability
-from sfumato.measures.attacks.membership import Membership
-from sfumato.measures.attacks.singling_out import SinglingOut
-from sfumato.measures.disclosure.adversary import (
-    AccuracyGain,
-    DisclosureQuotient,
-    InformationGain,
-    KnowledgeGain,
-    PrivacyLoss,
-)
-from sfumato.measures.disclosure.auxiliary import AuxiliaryGain
-from sfumato.measures.disclosure.composition import CompositionK, CompositionLoss
-from sfumato.measures.disclosure.dp_guarantee import Epsilon, PrivacyDelta
-from sfumato.measures.disclosure.m_invariance import MInvariance
-from sfumato.measures.identity.attribute_contribution import QuasiIdentifierContribution
-from sfumato.measures.identity.household_risk import HouseholdRisk
-from sfumato.measures.identity.population_risk import IndividualRisk, PopulationUniqueness
-from sfumato.measures.identity.reidentification import (
-    JournalistRisk,
-    KMap,
-    MarketerRisk,
-    ReidentificationRisk,
-    SizeCount,
-    WeightedK,
-    class_sizes,
-)
-from sfumato.measures.identity.trace_risk import TraceRisk
-from sfumato.measures.informed.border_gain import BorderGain
-from sfumato.measures.informed.de_finetti import DeFinettiGain
-from sfumato.measures.informed.downcoding import Downcoding
-from sfumato.measures.informed.downcoding_gain import DowncodingGain
-from sfumato.measures.informed.minimality import MinimalityRisk
-from sfumato.measures.scenarios.anti_utility import AntiUtility
-from sfumato.measures.scenarios.good_utility import GoodUtility
-from sfumato.measures.scenarios.nearer_gains import NearerAccuracyGain, NearerKnowledgeGain
-from sfumato.measures.utility.fidelity.association import CorrelationDifference
-from sfumato.measures.utility.fidelity.k_marginal import KMarginal
-from sfumato.measures.utility.fidelity.learned import Propensity, TransferLoss
-from sfumato.measures.utility.fidelity.regression import RegressionLoss
-from sfumato.measures.utility.information_loss import (
-    AverageClassSize,
-    Discernibility,
-    GeneralLoss,
-    Precision,
-    SuppressionLoss,
-    TotalLoss,
-)
-from sfumato.measures.utility.query_utility import KLDivergence, QueryError, UtilityLoss
-from sfumato.measures.utility.workload import WorkloadUtility
-from sfumato.measures.worst_group import WorstGroupLoss, WorstGroupRisk
-from sfumato.results.measurement import LevelReached, Measure, Measurement, measure, worst_value
+from __future__ import annotations
 
-__all__ = [
-    "AccuracyGain",
-    "AntiUtility",
-    "AttackRisk",
-    "AuxiliaryGain",
-    "AverageClassSize",
-    "BorderGain",
-    "CompositionK",
-    "CompositionLoss",
-    "CorrelationDifference",
-    "DeFinettiGain",
-    "Discernibility",
-    "DisclosureQuotient",
-    "Downcoding",
-    "DowncodingGain",
-    "Epsilon",
-    "GeneralLoss",
-    "GoodUtility",
-    "HouseholdRisk",
-    "IndividualRisk",
-    "Inference",
-    "InformationGain",
-    "JournalistRisk",
-    "KLDivergence",
-    "KMap",
-    "KMarginal",
-    "KnowledgeGain",
-    "LevelReached",
-    "Linkability",
-    "MInvariance",
-    "MarketerRisk",
-    "Measure",
-    "Measurement",
-    "Membership",
-    "MinimalityRisk",
-    "NearerAccuracyGain",
-    "NearerKnowledgeGain",
-    "PopulationUniqueness",
-    "Precision",
-    "PrivacyDelta",
-    "PrivacyLoss",
-    "Propensity",
-    "QuasiIdentifierContribution",
-    "QueryError",
-    "RegressionLoss",
-    "ReidentificationRisk",
-    "SinglingOut",
-    "SizeCount",
-    "SuppressionLoss",
-    "TotalLoss",
-    "TraceRisk",
-    "TransferLoss",
-    "UtilityLoss",
-    "WeightedK",
-    "WorkloadUtility",
-    "WorstGroupLoss",
-    "WorstGroupRisk",
-    "class_sizes",
-    "measure",
-    "worst_value",
-]
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "AccuracyGain": "measures.disclosure.adversary",
+    "Adversary": "measures.scenarios.scenario",
+    "AntiUtility": "measures.scenarios.anti_utility",
+    "AttackRisk": "measures.attacks.attack_risk",
+    "AuxiliaryGain": "measures.disclosure.auxiliary",
+    "AverageClassSize": "measures.utility.information_loss",
+    "BorderGain": "measures.informed.border_gain",
+    "ByGroup": "measures.by_group",
+    "CompositionK": "measures.disclosure.composition",
+    "CompositionLoss": "measures.disclosure.composition",
+    "CorrelationDifference": "measures.utility.fidelity.association",
+    "DeFinettiGain": "measures.informed.de_finetti",
+    "Discernibility": "measures.utility.information_loss",
+    "DisclosureQuotient": "measures.disclosure.adversary",
+    "Downcoding": "measures.informed.downcoding",
+    "DowncodingGain": "measures.informed.downcoding_gain",
+    "Epsilon": "measures.disclosure.dp_guarantee",
+    "EquivalenceClasses": "data.equivalence_classes",
+    "Expression": "measures.scenarios.expressions",
+    "GeneralLoss": "measures.utility.information_loss",
+    "GoodUtility": "measures.scenarios.good_utility",
+    "HouseholdRisk": "measures.identity.household_risk",
+    "IndividualRisk": "measures.identity.population_risk",
+    "Inference": "measures.attacks.inference",
+    "InformationGain": "measures.disclosure.adversary",
+    "JournalistRisk": "measures.identity.reidentification",
+    "KLDivergence": "measures.utility.query_utility",
+    "KMap": "measures.identity.reidentification",
+    "KMarginal": "measures.utility.fidelity.k_marginal",
+    "KnowledgeGain": "measures.disclosure.adversary",
+    "LevelReached": "results.measurement",
+    "Linkability": "measures.attacks.linkability",
+    "MInvariance": "measures.disclosure.m_invariance",
+    "MarketerRisk": "measures.identity.reidentification",
+    "Measure": "results.measurement",
+    "Measurement": "results.measurement",
+    "Membership": "measures.attacks.membership",
+    "MinimalityRisk": "measures.informed.minimality",
+    "NearerAccuracyGain": "measures.scenarios.nearer_gains",
+    "NearerKnowledgeGain": "measures.scenarios.nearer_gains",
+    "PopulationUniqueness": "measures.identity.population_risk",
+    "Precision": "measures.utility.information_loss",
+    "PrivacyDelta": "measures.disclosure.dp_guarantee",
+    "PrivacyLoss": "measures.disclosure.adversary",
+    "Propensity": "measures.utility.fidelity.learned",
+    "QuasiIdentifierContribution": "measures.identity.attribute_contribution",
+    "QueryError": "measures.utility.query_utility",
+    "RegressionLoss": "measures.utility.fidelity.regression",
+    "ReidentificationRisk": "measures.identity.reidentification",
+    "Scenario": "measures.scenarios.scenario",
+    "SinglingOut": "measures.attacks.singling_out",
+    "SizeCount": "measures.identity.reidentification",
+    "SuppressionLoss": "measures.utility.information_loss",
+    "TotalLoss": "measures.utility.information_loss",
+    "TraceRisk": "measures.identity.trace_risk",
+    "TransferLoss": "measures.utility.fidelity.learned",
+    "User": "measures.scenarios.scenario",
+    "UtilityLoss": "measures.utility.query_utility",
+    "WeightedK": "measures.identity.reidentification",
+    "WorkloadUtility": "measures.utility.workload",
+    "WorstGroupLoss": "measures.worst_group",
+    "WorstGroupRisk": "measures.worst_group",
+    "class_sizes": "measures.identity.reidentification",
+    "measure": "results.measurement",
+    "measure_by": "measures.by_group",
+    "worst_value": "results.measurement",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

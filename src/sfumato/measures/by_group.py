@@ -134,7 +134,9 @@ def measure_by(
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> found = measure_by(release, ["general-loss", "reidentification-risk"], "sex", smallest=1)
     >>> list(found.sizes), found.worst("general-loss") in found.sizes

@@ -111,7 +111,8 @@ class WorstGroupLoss(WorstGroup):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> WorstGroupLoss("sex", of="general-loss", smallest=1).measure(release)[0].value
     0.0
@@ -151,7 +152,8 @@ class WorstGroupRisk(WorstGroup):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> WorstGroupRisk("sex", of="reidentification-risk", smallest=1).measure(release)[0].value
     1.0
@@ -192,7 +194,7 @@ def worst_for_each(asked: Iterable[Measure], attribute: str) -> Iterator[WorstGr
 
     Examples
     --------
-    >>> from sfumato import GeneralLoss
+    >>> from sfumato.measures import GeneralLoss
     >>> [each.label for each in worst_for_each([GeneralLoss()], "sex")]
     ['worst-group-loss attribute=sex of=general-loss']
     """

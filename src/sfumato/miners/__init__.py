@@ -1,68 +1,43 @@
 """Miners: the classifiers and regressors that stand for honest users and for adversaries."""
 
-from sfumato.miners.base import FoldsDone, Miner, Predictions
-from sfumato.miners.classifiers import (
-    DependentBayes,
-    LinearSVM,
-    LogisticRegression,
-    Majority,
-    NaiveBayes,
-    NearestNeighbours,
-    NeuralNetwork,
-    OneRule,
-)
-from sfumato.miners.cross_validation import accuracy, original_view, predict, predict_from_all
-from sfumato.miners.labels import true_codes
-from sfumato.miners.regressors import (
-    HuberRegression,
-    LinearRegression,
-    MeanNumber,
-    RegressionBoosting,
-    RegressionForest,
-    RegressionNeighbours,
-    RegressionTree,
-    RidgeRegression,
-)
-from sfumato.miners.tree_classifiers import (
-    AdaBoost,
-    DecisionStump,
-    DecisionTree,
-    ExtraTrees,
-    GradientBoosting,
-    RandomForest,
-    RandomTree,
-)
+from __future__ import annotations
 
-__all__ = [
-    "AdaBoost",
-    "DecisionStump",
-    "DecisionTree",
-    "DependentBayes",
-    "ExtraTrees",
-    "FoldsDone",
-    "GradientBoosting",
-    "HuberRegression",
-    "LinearRegression",
-    "LinearSVM",
-    "LogisticRegression",
-    "Majority",
-    "MeanNumber",
-    "Miner",
-    "NaiveBayes",
-    "NearestNeighbours",
-    "NeuralNetwork",
-    "OneRule",
-    "Predictions",
-    "RandomForest",
-    "RandomTree",
-    "RegressionBoosting",
-    "RegressionForest",
-    "RegressionNeighbours",
-    "RegressionTree",
-    "RidgeRegression",
-    "accuracy",
-    "original_view",
-    "predict",
-    "predict_from_all",
-    "true_codes",
-]
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "AdaBoost": "miners.tree_classifiers",
+    "DecisionStump": "miners.tree_classifiers",
+    "DecisionTree": "miners.tree_classifiers",
+    "DependentBayes": "miners.classifiers",
+    "ExtraTrees": "miners.tree_classifiers",
+    "FoldsDone": "miners.base",
+    "GradientBoosting": "miners.tree_classifiers",
+    "HuberRegression": "miners.regressors",
+    "LinearRegression": "miners.regressors",
+    "LinearSVM": "miners.classifiers",
+    "LogisticRegression": "miners.classifiers",
+    "Majority": "miners.classifiers",
+    "MeanNumber": "miners.regressors",
+    "Miner": "miners.base",
+    "NaiveBayes": "miners.classifiers",
+    "NearestNeighbours": "miners.classifiers",
+    "NeuralNetwork": "miners.classifiers",
+    "OneRule": "miners.classifiers",
+    "Predictions": "miners.base",
+    "RandomForest": "miners.tree_classifiers",
+    "RandomTree": "miners.tree_classifiers",
+    "RegressionBoosting": "miners.regressors",
+    "RegressionForest": "miners.regressors",
+    "RegressionNeighbours": "miners.regressors",
+    "RegressionTree": "miners.regressors",
+    "RidgeRegression": "miners.regressors",
+    "accuracy": "miners.cross_validation",
+    "original_view": "miners.cross_validation",
+    "predict": "miners.cross_validation",
+    "predict_from_all": "miners.cross_validation",
+    "true_codes": "miners.labels",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,29 +1,25 @@
 """Privacy models: each gives one score for each class, and never searches."""
 
-from sfumato.models.anonymity import AlphaKAnonymity, KAnonymity
-from sfumato.models.base import Conjunction, PrivacyModel, all_of
-from sfumato.models.belief_change import BetaLikeness, DeltaDisclosure
-from sfumato.models.closeness import TCloseness
-from sfumato.models.diversity import (
-    DistinctDiversity,
-    EntropyDiversity,
-    ProbabilisticDiversity,
-    RecursiveDiversity,
-)
-from sfumato.models.suppression_order import SafetyOrder
+from __future__ import annotations
 
-__all__ = [
-    "AlphaKAnonymity",
-    "BetaLikeness",
-    "Conjunction",
-    "DeltaDisclosure",
-    "DistinctDiversity",
-    "EntropyDiversity",
-    "KAnonymity",
-    "PrivacyModel",
-    "ProbabilisticDiversity",
-    "RecursiveDiversity",
-    "SafetyOrder",
-    "TCloseness",
-    "all_of",
-]
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "AlphaKAnonymity": "models.anonymity",
+    "BetaLikeness": "models.belief_change",
+    "Conjunction": "models.base",
+    "DeltaDisclosure": "models.belief_change",
+    "DistinctDiversity": "models.diversity",
+    "EntropyDiversity": "models.diversity",
+    "KAnonymity": "models.anonymity",
+    "PrivacyModel": "models.base",
+    "ProbabilisticDiversity": "models.diversity",
+    "RecursiveDiversity": "models.diversity",
+    "SafetyOrder": "models.suppression_order",
+    "TCloseness": "models.closeness",
+    "all_of": "models.base",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -29,7 +29,7 @@ def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
 
     Examples
     --------
-    >>> from sfumato import ProbabilisticDiversity
+    >>> from sfumato.models import ProbabilisticDiversity
     >>> from sfumato.data.equivalence_classes import count_classes
     >>> prior = np.array([0.5, 0.5])
     >>> values = np.array([0, 0, 0, 1], dtype=np.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module, metadata
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -22,7 +22,14 @@ _KIND_OF_METHOD: dict[str, Kind] = {
     "propose": "search",
     "estimator": "miner",
 }
-_ROOMS = ("sfumato.models", "sfumato.sanitizers", "sfumato.measures", "sfumato.searches", "sfumato.miners")
+# The room of each kind; its package names every public class with the module that it lives in.
+_ROOMS: dict[Kind, str] = {
+    "model": "sfumato.models",
+    "sanitizer": "sfumato.sanitizers",
+    "measure": "sfumato.measures",
+    "search": "sfumato.searches",
+    "miner": "sfumato.miners",
+}
 # What is found by its name and never listed: it serves one purpose, and nobody should choose it for another.
 _UNLISTED: dict[tuple[Kind, str], str] = {
     ("sanitizer", "seeded-laplace"): "sfumato.reproduce.seeded_noise.SeededLaplace",
@@ -35,9 +42,10 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
 }
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
+_named: dict[Kind, Mapping[str, str]] = {}
 _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _bounded: dict[type[Any], Mapping[str, Any]] = {}
-_loaded = False
+_plug_ins_are_loaded = False
 
 _Class = TypeVar("_Class", bound=type[Any])
 
@@ -59,6 +67,8 @@ def register(cls: _Class) -> _Class:
     if len(kinds) != 1 or not dataclasses.is_dataclass(cls):
         raise _Refused(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
     name = name_of(cls)
+    if is_plugged_in(cls) and name in _ours(kinds[0]):
+        _import_ours(kinds[0], name)
     taken = _registered[kinds[0]].get(name)
     if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
         raise _Refused(f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}")
@@ -78,20 +88,50 @@ def name_of(cls: type[Any]) -> str:
     >>> name_of(TCloseness)
     't-closeness'
     """
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower()
+    return _kebab(cls.__name__)
+
+
+def _kebab(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name).lower()
 
 
 def registered(kind: Kind) -> dict[str, type[Any]]:
     """Return everything registered of a kind, by name."""
-    _load()
+    for name in _ours(kind):
+        _import_ours(kind, name)
+    _load_plug_ins()
     return dict(sorted(_registered[kind].items()))
 
 
 def find(kind: Kind, name: str) -> type[Any] | None:
-    """Return the class of this name, if there is one."""
-    _load()
-    module, _, unlisted = _UNLISTED.get((kind, name), "").rpartition(".")
-    return getattr(import_module(module), unlisted) if unlisted else _registered[kind].get(name)
+    """Return the class of this name, if there is one; no other method is imported for it."""
+    if (kind, name) in _UNLISTED:
+        module, _, unlisted = _UNLISTED[kind, name].rpartition(".")
+        return getattr(import_module(module), unlisted)
+    if name not in _registered[kind]:
+        if name in _ours(kind):
+            _import_ours(kind, name)
+        else:
+            _load_plug_ins()
+    return _registered[kind].get(name)
+
+
+def _ours(kind: Kind) -> Mapping[str, str]:
+    """Return the public classes of a room under the names that they would be registered by."""
+    if kind not in _named:
+        room = import_module(_ROOMS[kind])
+        _named[kind] = {_kebab(name): name for name in room.__all__ if name[0].isupper()}
+    return _named[kind]
+
+
+def _import_ours(kind: Kind, name: str) -> None:
+    getattr(import_module(_ROOMS[kind]), _ours(kind)[name])
+
+
+def first_kind(name: str, kinds: Sequence[Kind]) -> Kind | None:
+    """Return the first of some kinds that has a method of this name; ours come before those of plug-ins."""
+    ours = [kind for kind in kinds if name in _ours(kind)]
+    return next((kind for kind in (*ours, *kinds) if find(kind, name) is not None), None)
 
 
 def look_up(kind: Kind, name: str) -> type[Any]:
@@ -108,7 +148,8 @@ def kind_of(cls: type[Any]) -> Kind | None:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Table
+    >>> from sfumato import Table
+    >>> from sfumato.models import KAnonymity
     >>> kind_of(KAnonymity), kind_of(Table)
     ('model', None)
     """
@@ -221,7 +262,7 @@ def named_in(cls: type[Any]) -> dict[str, str]:
 
     Examples
     --------
-    >>> from sfumato import JournalistRisk
+    >>> from sfumato.measures import JournalistRisk
     >>> named_in(JournalistRisk)
     {'population': 'file'}
     """
@@ -241,7 +282,7 @@ def check_bounds(instance: Any) -> None:
 
     Examples
     --------
-    >>> from sfumato import LocalRecoding
+    >>> from sfumato.sanitizers import LocalRecoding
     >>> LocalRecoding(effort=10**9)
     Traceback (most recent call last):
     sfumato.runtime.errors.ParameterError: effort must be at most 1,000, not 1,000,000,000
@@ -255,7 +296,8 @@ def bounds_of(cls: type[Any]) -> dict[str, str]:
 
     Examples
     --------
-    >>> from sfumato import TCloseness, WorkloadUtility
+    >>> from sfumato.measures import WorkloadUtility
+    >>> from sfumato.models import TCloseness
     >>> bounds_of(TCloseness), bounds_of(WorkloadUtility)["folds"]
     ({'t': 'at least 0'}, 'at least 2 and at most 10,000')
     """
@@ -414,16 +456,12 @@ def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _load() -> None:
-    """Import the rooms and the plug-ins, once."""
-    global _loaded
-    if _loaded:
-        return
-    for room in _ROOMS:
-        import_module(room)
-    for entry in metadata.entry_points(group=_PLUGINS):
-        _plug_in(entry)
-    _loaded = True
+def _load_plug_ins() -> None:
+    global _plug_ins_are_loaded
+    if not _plug_ins_are_loaded:
+        _plug_ins_are_loaded = True
+        for entry in metadata.entry_points(group=_PLUGINS):
+            _plug_in(entry)
 
 
 def _plug_in(entry: metadata.EntryPoint) -> None:

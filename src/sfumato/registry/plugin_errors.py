@@ -30,7 +30,7 @@ def blamed_on(method: object, *expected: type[Exception]) -> Iterator[None]:
 
     Examples
     --------
-    >>> from sfumato import Mondrian
+    >>> from sfumato.sanitizers import Mondrian
     >>> with blamed_on(Mondrian()):
     ...     raise ValueError("Ann is 31")
     Traceback (most recent call last):
@@ -74,7 +74,7 @@ def named(cls: type[Any]) -> str:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity
+    >>> from sfumato.models import KAnonymity
     >>> named(KAnonymity)
     "the model 'k-anonymity'"
     """

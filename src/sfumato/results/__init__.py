@@ -1,1 +1,31 @@
 """What the methods make: releases, recodings, measurements, candidates, the frontier and the decision."""
+
+from __future__ import annotations
+
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "Answer": "workflow.choose.question_answer",
+    "Candidate": "results.frontier",
+    "Challenge": "workflow.query.challenge",
+    "Check": "verification.check",
+    "Codebook": "reading.codebook",
+    "Comparison": "workflow.choose.comparison",
+    "Decision": "results.decision",
+    "Evidence": "workflow.publish.publish",
+    "Frontier": "results.frontier",
+    "Inspection": "workflow.explore.inspection",
+    "Limit": "results.pareto",
+    "Measurement": "results.measurement",
+    "Picture": "registry.display",
+    "Publication": "workflow.project.project_file",
+    "Query": "workflow.query.query_language",
+    "QueryAnswer": "workflow.query.query_answer",
+    "Recoding": "results.recoding",
+    "Release": "results.release",
+    "Verification": "verification.outcome",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -40,7 +40,9 @@ def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> (together([release, release]).classes.sizes == 2 * release.classes.sizes).all()
     np.True_

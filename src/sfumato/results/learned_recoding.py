@@ -76,7 +76,9 @@ def released_alike(
     Examples
     --------
     >>> import pyarrow
-    >>> from sfumato import FullDomain, KAnonymity, datasets, freeze, sanitize
+    >>> from sfumato import datasets, freeze, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import FullDomain
     >>> how = FullDomain({"zip": 2, "age": 1, "sex": 1}, KAnonymity(2))
     >>> recoding = freeze(sanitize(*datasets.hospital(), how))
     >>> released_alike(recoding, "age", pyarrow.chunked_array([[21, 33, 29, 35]])).tolist()

@@ -220,7 +220,9 @@ class LevelReached(Measure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> LevelReached(KAnonymity()).measure(release)[0].value
     1.0
@@ -276,7 +278,8 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> [m.value for m in measure(release, ["privacy-loss", "general-loss", "k-anonymity"])]
     [0.0, 1.0, 12.0]
@@ -417,12 +420,12 @@ def _number(value: Any) -> Any:
 def build_measure(written: str | Mapping[str, Any]) -> Any:
     """Make a measure from name, label or ``{name: parameters}``; a model's name gives the level reached."""
     name, parameters = methods.name_and_parameters(written)
-    if name in methods.registered("model"):
-        return LevelReached(methods.build("model", name, parameters))
-    known = {**methods.registered("measure"), **methods.registered("model")}
-    if name not in known:
+    kind = methods.first_kind(name, ("model", "measure"))
+    if kind is None:
+        known = {**methods.registered("measure"), **methods.registered("model")}
         raise ParameterError(f"no measure {name!r}{suggestion(name, known)} (sfumato methods lists them all)")
-    return methods.build("measure", name, parameters)
+    built = methods.build(kind, name, parameters)
+    return LevelReached(built) if kind == "model" else built
 
 
 def compares(found: Measurement) -> tuple[str, str] | None:

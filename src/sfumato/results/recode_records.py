@@ -64,7 +64,9 @@ def take(recoding: Recoding, records: Records) -> Taken:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, freeze, sanitize
+    >>> from sfumato import datasets, freeze, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> recoding = freeze(sanitize(*datasets.hospital(), Mondrian(KAnonymity(3))))
     >>> new = {"name": ["A", "B"], "zip": ["02138", "99999"], "age": [27, 30], "sex": ["Female", "Male"]}
     >>> taken = take(recoding, {**new, "diagnosis": ["Flu", "Asthma"]})

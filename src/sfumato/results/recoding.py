@@ -71,7 +71,9 @@ class Recoding:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> table, schema = datasets.hospital()
     >>> freeze(sanitize(table, schema, Mondrian(KAnonymity(3))))
     <Recoding of mondrian k=3: 4 classes of zip, age, sex>
@@ -124,7 +126,9 @@ def freeze(release: Release, table: Records | None = None) -> Recoding:
 
     Examples
     --------
-    >>> from sfumato import FullDomain, KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import FullDomain
     >>> how = FullDomain({"zip": 2, "age": 1, "sex": 1}, KAnonymity(2))
     >>> recoding = freeze(sanitize(*datasets.hospital(), how))
     >>> recoding.recodes, recoding.values["age"].labels

@@ -1,47 +1,35 @@
 """Sanitizers: each turns a bound table into a release."""
 
-from sfumato.sanitizers.base import Sanitizer, sanitize
-from sfumato.sanitizers.bucketize.bucketization import Anatomy, Bucketize
-from sfumato.sanitizers.generalize.cell_suppression import CellSuppression
-from sfumato.sanitizers.generalize.cut import Cut
-from sfumato.sanitizers.generalize.full_domain import FullDomain
-from sfumato.sanitizers.generalize.k_member import Clustering
-from sfumato.sanitizers.generalize.local_recoding import LocalRecoding
-from sfumato.sanitizers.generalize.mondrian import Mondrian
-from sfumato.sanitizers.perturb.date_shift import DateShift
-from sfumato.sanitizers.perturb.microaggregation import Microaggregation
-from sfumato.sanitizers.perturb.noise import Laplace
-from sfumato.sanitizers.perturb.pram import PRAM
-from sfumato.sanitizers.perturb.rank_swapping import RankSwapping
-from sfumato.sanitizers.perturb.sampling import Sampling
-from sfumato.sanitizers.perturb.top_coding import TopCoding
-from sfumato.sanitizers.synthesize.aim import AIM
-from sfumato.sanitizers.synthesize.cart_synthesis import CartSynthesis
-from sfumato.sanitizers.synthesize.mst import MST
-from sfumato.sanitizers.trivial import AsIs, SuppressQuasiIdentifiers, SuppressSensitive
+from __future__ import annotations
 
-__all__ = [
-    "AIM",
-    "MST",
-    "PRAM",
-    "Anatomy",
-    "AsIs",
-    "Bucketize",
-    "CartSynthesis",
-    "CellSuppression",
-    "Clustering",
-    "Cut",
-    "DateShift",
-    "FullDomain",
-    "Laplace",
-    "LocalRecoding",
-    "Microaggregation",
-    "Mondrian",
-    "RankSwapping",
-    "Sampling",
-    "Sanitizer",
-    "SuppressQuasiIdentifiers",
-    "SuppressSensitive",
-    "TopCoding",
-    "sanitize",
-]
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "AIM": "sanitizers.synthesize.aim",
+    "Anatomy": "sanitizers.bucketize.bucketization",
+    "AsIs": "sanitizers.trivial",
+    "Bucketize": "sanitizers.bucketize.bucketization",
+    "CartSynthesis": "sanitizers.synthesize.cart_synthesis",
+    "CellSuppression": "sanitizers.generalize.cell_suppression",
+    "Clustering": "sanitizers.generalize.k_member",
+    "Cut": "sanitizers.generalize.cut",
+    "DateShift": "sanitizers.perturb.date_shift",
+    "FullDomain": "sanitizers.generalize.full_domain",
+    "Laplace": "sanitizers.perturb.noise",
+    "LocalRecoding": "sanitizers.generalize.local_recoding",
+    "MST": "sanitizers.synthesize.mst",
+    "Microaggregation": "sanitizers.perturb.microaggregation",
+    "Mondrian": "sanitizers.generalize.mondrian",
+    "PRAM": "sanitizers.perturb.pram",
+    "RankSwapping": "sanitizers.perturb.rank_swapping",
+    "Sampling": "sanitizers.perturb.sampling",
+    "Sanitizer": "sanitizers.base",
+    "SuppressQuasiIdentifiers": "sanitizers.trivial",
+    "SuppressSensitive": "sanitizers.trivial",
+    "TopCoding": "sanitizers.perturb.top_coding",
+    "sanitize": "sanitizers.base",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

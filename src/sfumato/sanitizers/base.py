@@ -55,7 +55,9 @@ def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: i
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets
+    >>> from sfumato import datasets
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> table, schema = datasets.hospital()
     >>> release = sanitize(table, schema, Mondrian(KAnonymity(3)))
     >>> int(release.classes.sizes.min()) >= 3

@@ -1,9 +1,18 @@
 """Searches: each proposes the recipes to try."""
 
-from sfumato.searches.base import Search
-from sfumato.searches.default_plan import Suited
-from sfumato.searches.evolution.evolution import Evolution
-from sfumato.searches.lattice.lattice_search import Lattice, LatticeFront
-from sfumato.searches.sweep import Sweep
+from __future__ import annotations
 
-__all__ = ["Evolution", "Lattice", "LatticeFront", "Search", "Suited", "Sweep"]
+from sfumato.runtime.lazy_names import lazy_names
+
+_HOMES = {
+    "Evolution": "searches.evolution.evolution",
+    "Lattice": "searches.lattice.lattice_search",
+    "LatticeFront": "searches.lattice.lattice_search",
+    "Search": "searches.base",
+    "Suited": "searches.default_plan",
+    "Sweep": "searches.sweep",
+}
+
+__all__ = sorted(_HOMES)
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -345,7 +345,7 @@ def _format_3(facts: dict[str, Any]) -> Manifest:
 READERS: dict[int, Callable[[dict[str, Any]], Manifest]] = {3: _format_3}
 """For each format that was ever published, what takes its manifest as one of today. None is ever removed.
 
-A new format gets a reader of its own, here and for its pages (`sfumato.verification.page_statements`), and new golden
+A new format gets a reader of its own, here and for its pages (`page_statements`), and new golden
 folders (`tests/golden`); those of the earlier formats stay.
 """
 

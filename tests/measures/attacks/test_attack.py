@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
+from sfumato.measures import AttackRisk, Inference, Linkability, Membership, SinglingOut
 from sfumato.measures.attacks.attack import ATTACK_DETAILS, CUT_OFF, AttackMeasure, AttackTried, Outcome
 from sfumato.measures.attacks.attack_setting import Listed, Setting
 from sfumato.measures.attacks.success_rates import rate
@@ -21,7 +21,7 @@ SCHEMA = sf.Schema.of(age="quasi-identifying", town="quasi-identifying", ill="se
 
 def release(n: int = 20) -> sf.Release:
     people = {"age": list(range(n)), "town": ["A", "B"] * (n // 2), "ill": ["x", "y"] * (n // 2)}
-    return sf.sanitize(pa.table(people), SCHEMA, sf.AsIs())
+    return sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
 
 
 @pytest.mark.parametrize("kind", KINDS)

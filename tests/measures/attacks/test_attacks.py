@@ -14,36 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
+from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.measures import AttackRisk, Inference, Linkability, Measurement, Membership, SinglingOut
+from sfumato.measures.attacks.attack_setting import drawn_people, setting_of
+from sfumato.measures.attacks.membership import best_threshold
+from sfumato.measures.attacks.singling_out import chance_of_one
+from sfumato.models import KAnonymity
+from sfumato.results.release import made_up
+from sfumato.runtime.errors import DataError, ParameterError
+from sfumato.sanitizers import (
     MST,
     PRAM,
     Anatomy,
     AsIs,
-    AttackRisk,
-    Attribute,
-    Inference,
-    Intervals,
-    KAnonymity,
     Laplace,
-    Linkability,
-    Measurement,
-    Membership,
     Microaggregation,
     Mondrian,
-    Release,
     Sanitizer,
-    Schema,
-    SinglingOut,
     SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
 )
-from sfumato.measures.attacks.attack_setting import drawn_people, setting_of
-from sfumato.measures.attacks.membership import best_threshold
-from sfumato.measures.attacks.singling_out import chance_of_one
-from sfumato.results.release import made_up
-from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers.perturb.changed_records import with_codes
 
 ATTACKS = ("singling-out", "linkability", "inference", "membership")

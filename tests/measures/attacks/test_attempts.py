@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import AttackRisk, Inference, Linkability, Membership, SinglingOut
+from sfumato.measures import AttackRisk, Inference, Linkability, Membership, SinglingOut
 from sfumato.measures.attacks.attack import AttackTried, Outcome, attempted, worst
 from sfumato.measures.attacks.attack_setting import Listed, Setting, drawn_people, setting_of
 from sfumato.measures.attacks.linkability import _nearest_records
@@ -29,7 +29,7 @@ ATTRIBUTES = {
 def setting(inside: dict[str, Any], outside: dict[str, Any] | None, n_trial: int = 0) -> Setting:
     """Return a setting in which everybody is released as they are and everybody is attacked."""
     schema = sf.Schema(tuple(ATTRIBUTES[name] for name in inside))
-    release = sf.sanitize(pa.table(inside), schema, sf.AsIs())
+    release = sf.sanitize(pa.table(inside), schema, sf.sanitizers.AsIs())
     original = release.original
     assert original is not None
     strangers = None if outside is None else listed(sf.Table.from_arrow(outside), n_trial)
@@ -129,7 +129,7 @@ class TestLinkability:
             sf.Attribute("size", "quasi-identifying", "numeric"),
             sf.Attribute("town", "quasi-identifying"),
         )
-        release = sf.sanitize(pa.table(self.WHERE), sf.Schema(attributes), sf.AsIs())
+        release = sf.sanitize(pa.table(self.WHERE), sf.Schema(attributes), sf.sanitizers.AsIs())
         assert release.original is not None
         outside = sf.Table.from_arrow({"age": [10, 30], "size": [1, 1], "town": ["x", "x"]})
         return Setting(release, listed(release.original, 0), listed(outside, 0), None, "by hand")
@@ -173,12 +173,12 @@ class TestLinkability:
 
     def test_four_quasi_identifiers_are_dealt_out_in_turn(self) -> None:
         schema = sf.Schema.of(dict.fromkeys("abcd", "quasi-identifying"))
-        release = sf.sanitize(pa.table({name: [1, 2] for name in "abcd"}), schema, sf.AsIs())
+        release = sf.sanitize(pa.table({name: [1, 2] for name in "abcd"}), schema, sf.sanitizers.AsIs())
         assert Linkability()._sources(release) == (("a", "c"), ("b", "d"))
 
     def test_records_are_numbered_row_by_row(self) -> None:
         schema = sf.Schema((ATTRIBUTES["age"],))
-        release = sf.sanitize(pa.table({"age": [10, 10, 20, 30]}), schema, sf.AsIs())
+        release = sf.sanitize(pa.table({"age": [10, 10, 20, 30]}), schema, sf.sanitizers.AsIs())
         people = listed(sf.Table.from_arrow({"age": [10, 20, 30]}), 0)
         for drawn, expected in ((0.0, [0, 2, 3]), (0.9, [1, 2, 3])):
             found = _nearest_records(release, ("age",), people, np.full((3, 1), drawn))
@@ -258,7 +258,7 @@ class TestAttempts:
     def test_the_first_are_for_the_trial_and_the_others_judge(self) -> None:
         table = sf.Table.from_arrow({"age": [1, 2, 3, 4]})
         where = Setting(
-            sf.sanitize(pa.table({"age": [1]}), sf.Schema.of(age="quasi-identifying"), sf.AsIs()),
+            sf.sanitize(pa.table({"age": [1]}), sf.Schema.of(age="quasi-identifying"), sf.sanitizers.AsIs()),
             Listed(table, np.arange(4), 1),
             Listed(table, np.arange(3), 2),
             None,
@@ -293,7 +293,7 @@ class TestWhoIsDrawn:
         n = 400
         table = {"age": list(range(n)), "ill": ["a", "b"] * (n // 2)}
         schema = sf.Schema(tuple(ATTRIBUTES[name] for name in table))
-        release = sf.sanitize(pa.table(table), schema, sf.AsIs())
+        release = sf.sanitize(pa.table(table), schema, sf.sanitizers.AsIs())
         where = setting_of(release, None, 20, 0)
         assert where.outside is not None
         assert where.reference is not None
@@ -305,6 +305,8 @@ class TestWhoIsDrawn:
         assert where.reference.n_records == 50
 
     def test_of_few_people_none_can_be_left_out(self) -> None:
-        release = sf.sanitize(pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.AsIs())
+        release = sf.sanitize(
+            pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.sanitizers.AsIs()
+        )
         where = setting_of(release, None, 20, 0)
         assert (where.outside, where.told) == (None, "none: there are too few people to leave some out")

@@ -41,7 +41,7 @@ OTHERS = sf.Table.from_arrow({"age": [20, 22, 25, None], "town": ["Paris", "Oslo
 
 
 def seen(age: int, town: int) -> SeenRelease:
-    how = sf.FullDomain({"age": age, "town": town}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({"age": age, "town": town}, sf.models.KAnonymity(1))
     return sight(sf.sanitize(pa.table(PEOPLE), SCHEMA, how), ("age", "town"))
 
 
@@ -65,7 +65,7 @@ def test_numbers_are_as_far_as_the_gap_to_the_set_as_a_share_of_the_width() -> N
 
 def test_inside_a_set_there_is_no_distance() -> None:
     table = pa.table({"age": [20, 21, 22, 23, 28], "town": ["Paris"] * 5, "ill": ["a"] * 5})
-    how = sf.FullDomain({"age": 2, "town": 0}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({"age": 2, "town": 0}, sf.models.KAnonymity(1))
     compared = sight(sf.sanitize(table, SCHEMA, how), ("age",)).attributes[0]
     assert compared.cells.labels == ("[20, 24)", "[28, 32)")
     column = sf.Table.from_arrow({"age": [21, 22, 27]})["age"]
@@ -98,13 +98,15 @@ def test_a_star_may_be_anything_even_what_the_table_lacks() -> None:
     star = seen(0, 2).attributes[1]
     assert star.cells.labels == ("*",)
     assert far(star) == [[0], [0], [0], [0]]
-    ages = sight(sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.SuppressQuasiIdentifiers()), ("age",)).attributes[0]
+    ages = sight(
+        sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.SuppressQuasiIdentifiers()), ("age",)
+    ).attributes[0]
     assert far(ages) == [[0], [0], [0], [0]]
 
 
 def test_a_column_of_one_number_has_no_width() -> None:
     table = pa.table({"age": [20, 20], "town": ["Paris", "Rome"], "ill": ["a", "b"]})
-    compared = sight(sf.sanitize(table, SCHEMA, sf.AsIs()), ("age",)).attributes[0]
+    compared = sight(sf.sanitize(table, SCHEMA, sf.sanitizers.AsIs()), ("age",)).attributes[0]
     assert far(compared) == [[0], [1], [1], [1]]
     # numbers are as far apart as they differ then, up to 1
     near = sf.Table.from_arrow({"age": [20.5]})["age"]

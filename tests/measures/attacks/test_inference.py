@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import Inference
+from sfumato.measures import Inference
 from sfumato.measures.attacks import inference
 from sfumato.measures.attacks.attack_setting import Listed, Setting
 from sfumato.measures.attacks.inference import _beliefs, _Secret, _shown, _voted
@@ -34,7 +34,7 @@ PEOPLE: dict[str, list[Any]] = {
 
 
 def release(level: int = 0) -> sf.Release:
-    how = sf.FullDomain({"age": level}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
     return sf.sanitize(pa.table(PEOPLE), SCHEMA, how)
 
 
@@ -80,7 +80,7 @@ class TestSecret:
         secret = _Secret.of(release(), "ill")
         assert secret.commonest(Listed(table, np.array([0]))) == release().cells["ill"].domain.index("flu")
         people = {**PEOPLE, "pay": [1, 2, 2, 2]}
-        made = sf.sanitize(pa.table(people), SCHEMA, sf.AsIs())
+        made = sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
         assert made.original is not None
         assert _Secret.of(made, "pay").commonest(Listed(made.original, np.array([0]))) == 2
 
@@ -100,14 +100,14 @@ def test_a_box_is_believed_to_have_what_its_records_have() -> None:
     more = sf.sanitize(
         pa.table({"age": [10, 10, 10, 20], "ill": ["flu", "flu", "gout", "flu"], "pay": [1, 1, 2, 3]}),
         SCHEMA,
-        sf.AsIs(),
+        sf.sanitizers.AsIs(),
     )
     assert beliefs(more) == [{"flu": 2, "gout": 1}, {"flu": 1}]
 
 
 def test_of_a_group_every_record_may_have_every_value() -> None:
     people = {"age": [10, 20, 30, 40], "ill": ["flu", "gout", "flu", "cold"]}
-    made = sf.sanitize(pa.table(people), sf.Schema(SCHEMA.attributes[:2]), sf.Anatomy(2))
+    made = sf.sanitize(pa.table(people), sf.Schema(SCHEMA.attributes[:2]), sf.sanitizers.Anatomy(2))
     group_of = made.group_of
     assert group_of is not None
     shown = [made.cells["ill"].labels[code] for code in made.cells["ill"].codes]
@@ -118,7 +118,7 @@ def test_of_a_group_every_record_may_have_every_value() -> None:
 
 def test_the_likeliest_and_one_of_all_are_guessed_of_the_nearest() -> None:
     people = {"age": [10, 10, 10, 20], "ill": ["flu", "flu", "gout", "cold"], "pay": [1, 1, 2, 3]}
-    made = sf.sanitize(pa.table(people), SCHEMA, sf.AsIs())
+    made = sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
     many = Listed(sf.Table.from_arrow({"age": [10, 20]}), np.array([0] * 3000 + [1] * 5))
     drawn, likeliest = _voted(sight(made, ("age",)), _Secret.of(made, "ill"), many, np.random.default_rng(0))
     domain = made.cells["ill"].domain
@@ -175,6 +175,6 @@ class TestMiners:
     def test_one_record_is_nothing_to_learn_from(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for n_records, n_asked in ((1, 0), (2, 1)):
             people = {name: column[:n_records] for name, column in PEOPLE.items()}
-            few = sf.sanitize(pa.table(people), SCHEMA, sf.AsIs())
+            few = sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
             found = self.tried(monkeypatch, [0] * n_records, miners=("naive-bayes",), release=few)
             assert len(found["asked"]) == n_asked

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import Membership
+from sfumato.measures import Membership
 from sfumato.measures.attacks import membership
 from sfumato.measures.attacks.attack_setting import Listed, Setting
 from sfumato.measures.attacks.membership import _as_table, _attempts, _density, _fits, _ratios, best_threshold
@@ -21,7 +21,9 @@ SCHEMA = sf.Schema((sf.Attribute("age", "quasi-identifying", "numeric", sf.Inter
 
 
 def release(ages: list[int], level: int = 0) -> sf.Release:
-    return sf.sanitize(pa.table({"age": ages}), SCHEMA, sf.FullDomain({"age": level}, sf.KAnonymity(1)))
+    return sf.sanitize(
+        pa.table({"age": ages}), SCHEMA, sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
+    )
 
 
 def listed(ages: list[float], n_trial: int = 0) -> Listed:
@@ -121,7 +123,7 @@ def test_where_nobody_in_general_is_a_released_record_says_all() -> None:
     made = sf.sanitize(
         pa.table({name: ["x", "y"] for name in names}),
         sf.Schema.of(dict.fromkeys(names, "quasi-identifying")),
-        sf.AsIs(),
+        sf.sanitizers.AsIs(),
     )
     assert made.original is not None
     everybody = Listed(made.original, np.arange(2))

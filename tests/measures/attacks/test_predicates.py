@@ -44,7 +44,7 @@ def people(n: int = 40) -> dict[str, list[Any]]:
 
 
 def seen(level: int = 0) -> SeenRelease:
-    how = sf.FullDomain({"age": level, "pay": level, "town": 0}, sf.KAnonymity(1))
+    how = sf.sanitizers.FullDomain({"age": level, "pay": level, "town": 0}, sf.models.KAnonymity(1))
     return sight(sf.sanitize(pa.table(people()), SCHEMA, how), NAMES)
 
 
@@ -155,7 +155,9 @@ def test_somebody_with_several_records_counts_once() -> None:
     )
     schema = sf.Schema(attributes, person="who")
     table, bound = schema.bind(sf.Table.from_arrow(columns))
-    crowd = people_crowd(sight(sf.sanitize(table, bound.given or bound, sf.AsIs()), ("age",)), table)
+    crowd = people_crowd(
+        sight(sf.sanitize(table, bound.given or bound, sf.sanitizers.AsIs()), ("age",)), table
+    )
     asked = Predicates(
         np.array([[-np.inf], [25.0], [35.0], [-np.inf]]), np.array([[35.0], [35.0], [50.0], [10.0]])
     )
@@ -192,13 +194,15 @@ def test_numbers_that_are_made_up_are_asked_to_be_as_rare_or_rarer_too() -> None
 def test_a_category_that_one_record_has_is_asked_for_once() -> None:
     schema = sf.Schema.of(town="quasi-identifying", ill="sensitive")
     table = pa.table({"town": ["A", "A", "B"], "ill": ["a", "b", "a"]})
-    found = rare_values(sight(sf.sanitize(table, schema, sf.AsIs()), ("town",)), 9, np.random.default_rng(0))
+    found = rare_values(
+        sight(sf.sanitize(table, schema, sf.sanitizers.AsIs()), ("town",)), 9, np.random.default_rng(0)
+    )
     assert (found.least.tolist(), found.most.tolist()) == ([[1]], [[1]])
 
 
 def test_the_extremes_of_sets_are_the_last_to_begin_and_the_first_to_end() -> None:
     schema = sf.Schema((sf.Attribute("age", "quasi-identifying", "numeric"),))
-    plain = sf.sanitize(pa.table({"age": [20, 21, 22, 23]}), schema, sf.AsIs())
+    plain = sf.sanitize(pa.table({"age": [20, 21, 22, 23]}), schema, sf.sanitizers.AsIs())
     sets = ValueSets(np.array([0, 2, 4]), np.array([0, 2, 1, 3]), np.array([2, 2]), 4)
     ages = Cells(np.array([0, 1]), ("20-22", "21-23"), plain.cells["age"].domain, sets)
     two = replace(plain, cells={"age": ages}, weights=np.array([1, 1]), rows=np.array([0, 1]))
@@ -211,7 +215,7 @@ def test_people_who_differ_in_nothing_that_is_known_are_one_row() -> None:
     table = sf.Table.from_arrow(
         {**people(4), "age": [20, 20, 30, 30], "pay": [1, 1, 2, 3], "town": ["x"] * 4}
     )
-    release = sight(sf.sanitize(pa.table(people()), SCHEMA, sf.AsIs()), ("age", "pay"))
+    release = sight(sf.sanitize(pa.table(people()), SCHEMA, sf.sanitizers.AsIs()), ("age", "pay"))
     crowd = people_crowd(release, table)
     assert (crowd.weights.tolist(), crowd.low.tolist()) == ([2, 1, 1], [[20, 1], [30, 2], [30, 3]])
 
@@ -253,7 +257,7 @@ class TestBatches:
 
         monkeypatch.setattr(predicates, "_of_rows", noted)
         found = learned(
-            sight(sf.sanitize(table, schema, sf.AsIs()), ("town",)), 1, 9, np.random.default_rng(0)
+            sight(sf.sanitize(table, schema, sf.sanitizers.AsIs()), ("town",)), 1, 9, np.random.default_rng(0)
         )
         assert len(found) == 1
         assert np.mean(drawn) == pytest.approx(0.01, abs=0.01)

@@ -26,7 +26,7 @@ def people(ages: Sequence[int]) -> pa.Table:
 
 
 def release(n: int = 30) -> sf.Release:
-    return sf.sanitize(people(range(n)), SCHEMA, sf.AsIs())
+    return sf.sanitize(people(range(n)), SCHEMA, sf.sanitizers.AsIs())
 
 
 def ages_of(table: sf.Table, rows: np.ndarray) -> list[int]:
@@ -115,7 +115,7 @@ def test_nothing_that_was_made_anew_is_no_release(monkeypatch: pytest.MonkeyPatc
 
 
 def test_of_equal_people_some_stay_and_some_leave() -> None:
-    made = sf.sanitize(pa.table({"age": [1] * 20, "town": ["A"] * 20}), SCHEMA, sf.AsIs())
+    made = sf.sanitize(pa.table({"age": [1] * 20, "town": ["A"] * 20}), SCHEMA, sf.sanitizers.AsIs())
     found = setting_of(made, None, 1000, 0)
     assert found.outside is not None
     assert (found.release.n_records, found.outside.table.n_records) == (16, 4)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import SinglingOut
+from sfumato.measures import SinglingOut
 from sfumato.measures.attacks import singling_out
 from sfumato.measures.attacks.attack_setting import Listed, Setting
 from sfumato.measures.attacks.record_distances import sight
@@ -19,7 +19,7 @@ from sfumato.measures.attacks.success_rates import rate
 
 def where(people: dict[str, Any], outside: dict[str, Any] | None, n_trial: int = 0) -> Setting:
     schema = sf.Schema.of(dict.fromkeys(people, "quasi-identifying"))
-    made = sf.sanitize(pa.table(people), schema, sf.AsIs())
+    made = sf.sanitize(pa.table(people), schema, sf.sanitizers.AsIs())
     assert made.original is not None
     n_people = len(next(iter(people.values())))
     inside = Listed(made.original, np.arange(n_people) % made.original.n_rows, n_trial)

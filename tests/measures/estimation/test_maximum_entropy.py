@@ -9,34 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    Attribute,
-    Bucketize,
-    CellSuppression,
-    DistinctDiversity,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    KLDivergence,
-    Mondrian,
-    ProbabilisticDiversity,
-    QueryError,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    TCloseness,
-    UtilityLoss,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Release, Schema, Table, sanitize
 from sfumato.kernels.distribution_fit import fit_codes, fit_values
+from sfumato.measures import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.estimation import maximum_entropy
 from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
 from sfumato.measures.utility.estimation.reconstruction import true_estimate, uniform_estimate
+from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers import (
+    Anatomy,
+    AsIs,
+    Bucketize,
+    CellSuppression,
+    FullDomain,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+)
 
 Bound = tuple[Table, Schema]
 

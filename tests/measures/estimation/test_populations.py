@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import AsIs, Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
 from sfumato.measures.utility.estimation import subpopulations
 from sfumato.measures.utility.estimation.subpopulations import (
     AttributeNodes,
@@ -20,6 +20,7 @@ from sfumato.measures.utility.estimation.subpopulations import (
     large_populations,
 )
 from sfumato.runtime.caching import forget
+from sfumato.sanitizers import AsIs
 
 Bound = tuple[Table, Schema]
 Conjunction = tuple[frozenset[Any] | None, ...]

@@ -8,23 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    Bucketize,
-    FullDomain,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
-    Laplace,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    SuppressSensitive,
-    Table,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
 from sfumato.data.table import Column
 from sfumato.measures.utility.estimation import reconstruction
 from sfumato.measures.utility.estimation.estimate import Estimate
@@ -38,7 +22,16 @@ from sfumato.measures.utility.estimation.reconstruction import (
     uniform_estimate,
     uniform_estimate_of_all,
 )
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.results.released_column import Cells, ValueSets
+from sfumato.sanitizers import (
+    AsIs,
+    Bucketize,
+    FullDomain,
+    Laplace,
+    SuppressQuasiIdentifiers,
+    SuppressSensitive,
+)
 
 SCHEMA = Schema(
     (

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import AsIs, CorrelationDifference, sanitize
+from sfumato import sanitize
+from sfumato.measures import CorrelationDifference
 from sfumato.measures.utility.fidelity.association import association
 from sfumato.measures.utility.fidelity.single_values import SingleValues
 from sfumato.reading import datasets
+from sfumato.sanitizers import AsIs
 
 
 def records(codes: dict[str, list[int]], numbers: dict[str, list[float]] | None = None) -> SingleValues:

@@ -7,19 +7,11 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from sfumato import (
-    AsIs,
-    CorrelationDifference,
-    KMarginal,
-    Propensity,
-    RegressionLoss,
-    Release,
-    Schema,
-    TransferLoss,
-    sanitize,
-)
+from sfumato import Release, Schema, sanitize
+from sfumato.measures import CorrelationDifference, KMarginal, Propensity, RegressionLoss, TransferLoss
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs
 
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 

@@ -11,24 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    KAnonymity,
-    Laplace,
-    Measurement,
-    Mondrian,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import Measurement
 from sfumato.measures.utility.fidelity.association import association
 from sfumato.measures.utility.fidelity.single_values import SingleValues, original_records, released_records
+from sfumato.models import KAnonymity
 from sfumato.results.release import made_up
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Anatomy, AsIs, Laplace, Mondrian, SuppressQuasiIdentifiers
 from sfumato.sanitizers.perturb.changed_records import with_codes
 
 Bound = tuple[Table, Schema]

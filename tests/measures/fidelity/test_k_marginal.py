@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sfumato import AsIs, KMarginal, sanitize
+from sfumato import sanitize
+from sfumato.measures import KMarginal
 from sfumato.measures.utility.fidelity.k_marginal import cut_codes
 from sfumato.measures.utility.fidelity.single_values import SingleValues
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs
 
 NAN = float("nan")
 

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import AsIs, Propensity, Schema, Table, TransferLoss, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
+from sfumato.measures import Propensity, TransferLoss
 from sfumato.measures.utility.fidelity import learned
 from sfumato.measures.utility.fidelity.single_values import SingleValues
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.sanitizers import AsIs
 
 SCHEMA = Schema.of(x="quasi-identifying", town="quasi-identifying", ill="sensitive")
 RELEASE = sanitize(

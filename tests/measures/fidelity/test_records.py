@@ -8,14 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import Anatomy, AsIs, Attribute, FullDomain, Hierarchy, KAnonymity, Release, Schema, sanitize
+from sfumato import Attribute, Hierarchy, Release, Schema, sanitize
 from sfumato.measures.utility.fidelity import single_values
 from sfumato.measures.utility.fidelity.single_values import (
     compared_attributes,
     original_records,
     released_records,
 )
+from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain
 
 TOWNS = Hierarchy.nested({"Europe": ["Paris", "Rome"], "Asia": ["Tokyo"]})
 SCHEMA = Schema(

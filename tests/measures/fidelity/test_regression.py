@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import AsIs, RegressionLoss, Schema, Table, sanitize
+from sfumato import Schema, Table, sanitize
+from sfumato.measures import RegressionLoss
 from sfumato.measures.utility.fidelity.regression import (
     _Coefficients,
     _Design,
@@ -19,6 +20,7 @@ from sfumato.measures.utility.fidelity.regression import (
 )
 from sfumato.measures.utility.fidelity.single_values import SingleValues
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.sanitizers import AsIs
 
 NAN = float("nan")
 RELEASE = sanitize(

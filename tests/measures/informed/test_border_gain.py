@@ -12,27 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    Attribute,
-    BorderGain,
-    FullDomain,
-    KAnonymity,
-    Mondrian,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.data.table import Column
+from sfumato.measures import BorderGain
 from sfumato.measures.informed.border_gain import _Ends, _ends, with_both_ends
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import Infeasible, UserError
+from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers
 
 
 def one_attribute(ages: list[int]) -> tuple[Table, Schema]:

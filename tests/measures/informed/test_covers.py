@@ -8,22 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    AsIs,
-    Attribute,
-    Clustering,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
-    Release,
-    Schema,
-    Table,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
 from sfumato.measures.informed import covers
 from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import AsIs, Clustering, FullDomain, LocalRecoding, Mondrian
 
 TREE = Hierarchy.nested({"x": ["a", "b", "c"], "y": ["d", "e"]})
 SCHEMA = Schema(

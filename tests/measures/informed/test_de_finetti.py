@@ -9,24 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato import (
-    Anatomy,
-    AsIs,
-    Attribute,
-    KAnonymity,
-    Mondrian,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, sanitize
 from sfumato.measures.informed.de_finetti import DeFinettiGain, _Dealt
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Anatomy, AsIs, Mondrian, SuppressQuasiIdentifiers
 
 SMOKES = Schema((Attribute("smokes", "quasi-identifying"), Attribute("illness", "sensitive")))
 

@@ -10,28 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Attribute,
-    Clustering,
-    Downcoding,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    LocalRecoding,
-    Mondrian,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato.measures import Downcoding
 from sfumato.measures.informed import covers
 from sfumato.measures.informed.covers import CoveredRanges, covered_ranges
 from sfumato.measures.informed.downcoding import _n_ends, _Placed, _ruled_out, _Whereabouts
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.released_column import Cells, ValueSets
+from sfumato.sanitizers import Clustering, FullDomain, LocalRecoding, Mondrian, SuppressQuasiIdentifiers
 from sfumato.sanitizers.generalize.from_clusters import PointSpace
 from sfumato.sanitizers.generalize.interval_bounds import Borders
 

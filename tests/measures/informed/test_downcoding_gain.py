@@ -16,20 +16,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Clustering,
-    DowncodingGain,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    Mondrian,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
+from sfumato.measures import DowncodingGain
 from sfumato.measures.informed import downcoding_gain
 from sfumato.measures.informed.downcoding_gain import (
     _Recovered,
@@ -39,7 +27,9 @@ from sfumato.measures.informed.downcoding_gain import (
     likeliest,
     shares_in_cells,
 )
+from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.sanitizers import Clustering, FullDomain, Mondrian, SuppressQuasiIdentifiers
 
 Range = tuple[int, int]
 

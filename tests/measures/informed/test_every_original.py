@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from sfumato import AlphaKAnonymity, Attribute, Intervals, KAnonymity, Mondrian, Schema, Table, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, sanitize
+from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize.interval_bounds import Borders
 
 BORDERS: tuple[Borders, ...] = ("tight", "grid")

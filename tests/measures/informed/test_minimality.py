@@ -12,29 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    AlphaKAnonymity,
-    AsIs,
-    Attribute,
-    CellSuppression,
-    DistinctDiversity,
-    FullDomain,
-    Hierarchy,
-    KAnonymity,
-    LocalRecoding,
-    Measurement,
-    Mondrian,
-    ProbabilisticDiversity,
-    Release,
-    Sanitizer,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    TCloseness,
-    measure,
-    publish,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, publish, sanitize
+from sfumato.measures import Measurement
 from sfumato.measures.informed.minimality import (
     Counts,
     MinimalityRisk,
@@ -45,11 +24,21 @@ from sfumato.measures.informed.minimality import (
     dealt_out,
     multinomial,
 )
+from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.models.base import PrivacyModel
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.pareto import Limit
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, PolicyNotMet
+from sfumato.sanitizers import (
+    AsIs,
+    CellSuppression,
+    FullDomain,
+    LocalRecoding,
+    Mondrian,
+    Sanitizer,
+    SuppressQuasiIdentifiers,
+)
 
 SCHEMA = Schema((Attribute("group", "quasi-identifying"), Attribute("illness", "sensitive")))
 HALF = AlphaKAnonymity(1.0, k=1, alphas={"HIV": 0.5})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sfumato import BorderGain, DeFinettiGain, Downcoding, DowncodingGain, Measure, MinimalityRisk
+from sfumato.measures import BorderGain, DeFinettiGain, Downcoding, DowncodingGain, Measure, MinimalityRisk
 from sfumato.measures.informed.informed_reader import RECIPE_READER
 
 

@@ -11,24 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato import (
-    AlphaKAnonymity,
-    Anatomy,
-    Attribute,
-    Cut,
-    FullDomain,
-    KAnonymity,
-    LocalRecoding,
-    Measurement,
-    Release,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato.measures import Measurement
 from sfumato.measures.informed.refinement_lp import ReleasedClass, refine
+from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.results.release import Earlier
+from sfumato.sanitizers import Anatomy, Cut, FullDomain, LocalRecoding, SuppressQuasiIdentifiers
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 TOWNS = Schema((*SCHEMA.attributes, Attribute("town", "quasi-identifying")))

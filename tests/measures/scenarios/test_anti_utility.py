@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import Adversary, AntiUtility, Scenario
+from sfumato.measures import Adversary, AntiUtility, Scenario
 from sfumato.measures.scenarios import anti_utility, predictions
 from sfumato.measures.scenarios.anti_utility import (
     _Attack,
@@ -42,7 +42,9 @@ SAID = {"majority": [0, 1, 0, 0], "naive-bayes": [1, 1, 1, 1], "random-tree": [0
 
 
 def release(level: int = 0) -> sf.Release:
-    return sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.FullDomain({"age": level}, sf.KAnonymity(1)))
+    return sf.sanitize(
+        pa.table(PEOPLE), SCHEMA, sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
+    )
 
 
 def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
@@ -105,7 +107,9 @@ class TestMeasurement:
     def test_by_default_the_sensitive_attributes_are_attacked(self, handed_in: None) -> None:
         (found,) = AntiUtility(attack("majority", names=())).measure(release())
         assert found.detail["attributes"] == "ill, job"
-        plain = sf.sanitize(pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.AsIs())
+        plain = sf.sanitize(
+            pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.sanitizers.AsIs()
+        )
         with pytest.raises(NotApplicable, match="names no attacked attribute, and none is sensitive"):
             AntiUtility(attack("majority", names=())).measure(plain)
 
@@ -247,7 +251,7 @@ class TestControl:
 
 
 def test_attributes_are_attacked_by_the_miners_that_predict_them(handed_in: None) -> None:
-    noisy = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.Laplace(1.0, ("age",)))
+    noisy = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.Laplace(1.0, ("age",)))
     scenario = attack("majority", "mean-number", names=("age", "ill"))
     attacked = _Attack(noisy, ("age", "ill"), scenario, (_Counted(np.ones(4)),))
     assert attacked._with_miners(("majority",)).names == ["ill"]

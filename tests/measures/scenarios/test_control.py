@@ -10,39 +10,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Adversary,
-    Anatomy,
-    AntiUtility,
-    AsIs,
-    Attribute,
-    Bucketize,
-    CellSuppression,
-    Clustering,
-    FullDomain,
-    Intervals,
-    KAnonymity,
-    Laplace,
-    LocalRecoding,
-    Measurement,
-    Mondrian,
-    ProbabilisticDiversity,
-    Release,
-    Scenario,
-    Schema,
-    Table,
-    measure,
-    read_release,
-    sanitize,
-)
+from sfumato import Attribute, Intervals, Release, Schema, Table, measure, read_release, sanitize
+from sfumato.measures import Adversary, AntiUtility, Measurement, Scenario
 from sfumato.measures.scenarios import control
 from sfumato.measures.scenarios.control import Control, control_group
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.release import without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import (
+    Anatomy,
+    AsIs,
+    Bucketize,
+    CellSuppression,
+    Clustering,
+    FullDomain,
+    Laplace,
+    LocalRecoding,
+    Mondrian,
+)
 
 Bound = tuple[Table, Schema]
 HALF = Scenario(control=0.5)

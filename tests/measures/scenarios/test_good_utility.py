@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import GoodUtility, Scenario, User
+from sfumato.measures import GoodUtility, Scenario, User
 from sfumato.measures.scenarios import good_utility
 from sfumato.measures.scenarios.good_utility import (
     _Decline,
@@ -33,7 +33,7 @@ PEOPLE = {"age": [20, 20, 20, 30], "ill": ["a", "a", "a", "b"]}
 
 
 def release(**changed: Any) -> sf.Release:
-    return replace(sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.AsIs()), **changed)
+    return replace(sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.AsIs()), **changed)
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ class TestUtility:
 
         monkeypatch.setattr(good_utility, "kept", computed)
         table = pa.table({"age": range(n_rows), "ill": ["a", "b"] * (n_rows // 2) + ["a"] * (n_rows % 2)})
-        original = sf.sanitize(table, SCHEMA, sf.AsIs())
+        original = sf.sanitize(table, SCHEMA, sf.sanitizers.AsIs())
         _utility_of_original(original, "ill", "majority", Scenario(), np.ones(n_rows))
         assert [key is not None for key in keys] == [is_kept]
 
@@ -238,7 +238,9 @@ class TestScenarios:
             GoodUtility(Scenario(user=User("pay"))).measure(release())
 
     def test_without_a_sensitive_attribute_a_target_is_needed(self) -> None:
-        plain = sf.sanitize(pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.AsIs())
+        plain = sf.sanitize(
+            pa.table({"age": [1, 2]}), sf.Schema.of(age="quasi-identifying"), sf.sanitizers.AsIs()
+        )
         with pytest.raises(NotApplicable, match="the scenario names no target"):
             GoodUtility().measure(plain)
 

@@ -7,23 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import (
-    Adversary,
-    AntiUtility,
-    AsIs,
-    FullDomain,
-    GoodUtility,
-    KAnonymity,
-    Release,
-    Scenario,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
-    User,
-    measure,
-    sanitize,
-)
+from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato.measures import Adversary, AntiUtility, GoodUtility, Scenario, User
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import AsIs, FullDomain, SuppressQuasiIdentifiers
 
 SCHEMA = Schema.of(
     {"age": "quasi-identifying", "sex": "quasi-identifying", "pay": "sensitive", "car": "insensitive"}

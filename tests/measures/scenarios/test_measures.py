@@ -14,44 +14,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.data.table import Column
+from sfumato.measures import (
     AccuracyGain,
     Adversary,
-    Anatomy,
     AntiUtility,
-    AsIs,
-    Attribute,
-    Bucketize,
-    Clustering,
-    FullDomain,
     GoodUtility,
-    Hierarchy,
-    Intervals,
-    KAnonymity,
     KnowledgeGain,
-    Laplace,
     Measurement,
-    Mondrian,
     NearerAccuracyGain,
     NearerKnowledgeGain,
-    ProbabilisticDiversity,
-    Release,
     Scenario,
-    Schema,
-    SuppressQuasiIdentifiers,
-    Table,
     User,
-    measure,
-    sanitize,
 )
-from sfumato.data.table import Column
 from sfumato.measures.scenarios import good_utility
 from sfumato.measures.scenarios import predictions as mining
 from sfumato.measures.scenarios.nearness import closeness, nearer, released_as
 from sfumato.measures.scenarios.predictions import common_entries, vote
 from sfumato.miners import accuracy, predict, predict_from_all
 from sfumato.miners.base import Predictions
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
+from sfumato.sanitizers import (
+    Anatomy,
+    AsIs,
+    Bucketize,
+    Clustering,
+    FullDomain,
+    Laplace,
+    Mondrian,
+    SuppressQuasiIdentifiers,
+)
 
 Bound = tuple[Table, Schema]
 TWO = ("majority", "naive-bayes")

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato import Adversary, NearerAccuracyGain, NearerKnowledgeGain, Scenario
 from sfumato.data.table import Column
+from sfumato.measures import Adversary, NearerAccuracyGain, NearerKnowledgeGain, Scenario
 from sfumato.measures.scenarios import nearer_gains, predictions
 from sfumato.measures.scenarios.nearness import Told
 from sfumato.miners.base import Predictions
@@ -34,7 +34,9 @@ PEOPLE: dict[str, list[Any]] = {
 
 
 def release() -> sf.Release:
-    return sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.FullDomain({"age": 1}, sf.KAnonymity(1)))
+    return sf.sanitize(
+        pa.table(PEOPLE), SCHEMA, sf.sanitizers.FullDomain({"age": 1}, sf.models.KAnonymity(1))
+    )
 
 
 @pytest.fixture
@@ -74,8 +76,10 @@ def test_nearer_predictions_split_the_classes_further(handed_in: None) -> None:
 def test_knowledge_is_gained_from_the_same_classes(handed_in: None) -> None:
     (found,) = taken(NearerKnowledgeGain)
     alone = {"age": [20, 21, 22, 23, 24, 24], "town": list("AAAABB"), "ill": PEOPLE["ill"]}
-    (known,) = sf.measure(sf.sanitize(pa.table(alone), SCHEMA, sf.AsIs()), [sf.KnowledgeGain()])
-    (before,) = sf.measure(release(), [sf.KnowledgeGain()])
+    (known,) = sf.measure(
+        sf.sanitize(pa.table(alone), SCHEMA, sf.sanitizers.AsIs()), [sf.measures.KnowledgeGain()]
+    )
+    (before,) = sf.measure(release(), [sf.measures.KnowledgeGain()])
     assert found.baseline == before.value
     assert found.value == known.value
 
@@ -83,7 +87,7 @@ def test_knowledge_is_gained_from_the_same_classes(handed_in: None) -> None:
 def test_who_has_several_records_is_one_person(handed_in: None) -> None:
     schema = sf.Schema((*SCHEMA.attributes, sf.Attribute("who", "identifying")), person="who")
     people = pa.table({**PEOPLE, "who": [1, 1, 1, 2, 3, 4]})
-    made = sf.sanitize(people, schema, sf.FullDomain({"age": 1}, sf.KAnonymity(1)))
+    made = sf.sanitize(people, schema, sf.sanitizers.FullDomain({"age": 1}, sf.models.KAnonymity(1)))
     adversary = Adversary(("age",), miners=("naive-bayes",), guesses="values")
     (found,) = NearerAccuracyGain(Scenario(adversary=adversary)).measure(made)
     # nothing is nearer, and the gain stays what it was
@@ -92,7 +96,7 @@ def test_who_has_several_records_is_one_person(handed_in: None) -> None:
 
 def test_predictions_may_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     twice = {name: [*column, column[0]] for name, column in PEOPLE.items()}
-    made = sf.sanitize(pa.table(twice), SCHEMA, sf.FullDomain({"age": 1}, sf.KAnonymity(1)))
+    made = sf.sanitize(pa.table(twice), SCHEMA, sf.sanitizers.FullDomain({"age": 1}, sf.models.KAnonymity(1)))
     assert made.weights.tolist() == [2, 1, 1, 1, 1, 1]
 
     def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
@@ -137,7 +141,7 @@ def test_a_quasi_identifier_must_be_attacked_and_something_be_sensitive(handed_i
     with pytest.raises(NotApplicable, match="attacks no quasi-identifier"):
         taken(NearerAccuracyGain, "ill")
     table = pa.table({"age": [1, 2]})
-    plain = sf.sanitize(table, sf.Schema.of(age="quasi-identifying"), sf.AsIs())
+    plain = sf.sanitize(table, sf.Schema.of(age="quasi-identifying"), sf.sanitizers.AsIs())
     with pytest.raises(NotApplicable, match="has no sensitive attribute"):
         NearerAccuracyGain(Scenario(adversary=Adversary(("age",)))).measure(plain)
 
@@ -145,7 +149,7 @@ def test_a_quasi_identifier_must_be_attacked_and_something_be_sensitive(handed_i
 def test_of_groups_nothing_can_be_replaced(handed_in: None) -> None:
     people = pa.table({**PEOPLE, "ill": list("ababab")})
     adversary = Adversary(("age",), miners=("majority",), guesses="values")
-    made = sf.sanitize(people, SCHEMA, sf.Anatomy(2))
+    made = sf.sanitize(people, SCHEMA, sf.sanitizers.Anatomy(2))
     (found,) = NearerAccuracyGain(Scenario(adversary=adversary)).measure(made)
     assert found.detail["replaced"] == found.baseline
 
@@ -155,7 +159,7 @@ def test_a_smaller_label_in_the_place_of_a_larger_one_may_join_classes(
     ill: str, before: int, known: int, replaced: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = {"age": [20, 21, 22, 23, 24, 25], "town": list("AAAAAA"), "ill": list(ill)}
-    plain = sf.sanitize(pa.table(people), SCHEMA, sf.AsIs())
+    plain = sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
     # four people have any age, one is said to be 20 and one to be 21
     sets = ValueSets(np.array([0, 4, 5, 6]), np.array([0, 1, 2, 3, 0, 1]), np.array([4, 1, 1]), 6)
     ages = Cells(np.array([0, 0, 0, 0, 1, 2]), ("any", "20", "21"), plain.cells["age"].domain, sets)

@@ -43,7 +43,11 @@ NAN, INF = math.nan, math.inf
 
 
 def release(age: int = 0, town: int = 0) -> sf.Release:
-    return sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.FullDomain({"age": age, "town": town}, sf.KAnonymity(1)))
+    return sf.sanitize(
+        pa.table(PEOPLE),
+        SCHEMA,
+        sf.sanitizers.FullDomain({"age": age, "town": town}, sf.models.KAnonymity(1)),
+    )
 
 
 def noisy(*numbers: float | None) -> sf.Release:
@@ -101,7 +105,7 @@ def test_a_set_without_the_truth_is_infinitely_far() -> None:
 
 
 def test_a_group_is_as_far_as_it_has_other_sensitive_values() -> None:
-    known = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.Anatomy(2))
+    known = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.Anatomy(2))
     assert known.group_of is not None
     shown = [known.cells["ill"].labels[code] for code in known.cells["ill"].codes]
     expected = [
@@ -182,14 +186,14 @@ class TestCloseness:
     @pytest.mark.parametrize("towns", [("Paris",), ("Paris", "Rome")])
     def test_of_one_or_two_categories_the_other_is_wrong(self, towns: tuple[str, ...]) -> None:
         schema = sf.Schema((sf.Attribute("town", "quasi-identifying"),))
-        bound = sf.sanitize(pa.table({"town": towns}), schema, sf.AsIs()).schema
+        bound = sf.sanitize(pa.table({"town": towns}), schema, sf.sanitizers.AsIs()).schema
         truth = Column(np.arange(len(towns)), towns)
         told = replace(truth, codes=np.zeros(len(towns), dtype=np.int32))
         assert closeness(told, truth, bound.hierarchy("town")).tolist() == [1, 0][: len(towns)]
 
 
 def test_a_set_of_numbers_is_one_value_in_the_middle_of_those_known() -> None:
-    star = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.SuppressQuasiIdentifiers())
+    star = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.SuppressQuasiIdentifiers())
     assert set(values(released_column(star.cells["age"], "numeric"))) == {25.5}
     assert set(values(released_column(star.cells["age"], "categorical"))) == {"*"}
     plain = replace(star.cells["age"], sets=None)

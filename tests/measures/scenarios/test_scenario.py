@@ -9,7 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from sfumato import Adversary, AntiUtility, GoodUtility, Scenario, Table, User
+from sfumato import Table
+from sfumato.measures import Adversary, AntiUtility, GoodUtility, Scenario, User
 from sfumato.measures.scenarios.expressions import Type
 from sfumato.measures.scenarios.scenario import weights_of
 from sfumato.registry import methods

@@ -9,8 +9,9 @@ from typing import Any, get_args
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Evolution, Schema, Table, measure, sanitize
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.runtime.errors import ParameterError
+from sfumato.searches import Evolution
 from sfumato.searches.evolution.closeness_problems import ClosenessName, ClosenessProblem, Farness
 from sfumato.searches.evolution.cuts import CutSpace
 from sfumato.searches.evolution.evolution_run import Settings, evolve, improve

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, KAnonymity, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.runtime.errors import ParameterError
 from sfumato.searches.evolution.cuts import CutSpace

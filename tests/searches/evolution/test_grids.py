@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import KAnonymity, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import ParameterError
 from sfumato.searches.evolution.evolution_run import Settings
 from sfumato.searches.evolution.grids import LatticeSpace, ParameterSpace

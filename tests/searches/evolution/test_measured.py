@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import FullDomain, KAnonymity, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
 from sfumato.results.measurement import worst_value
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import Infeasible
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
 from sfumato.searches.evolution.grids import LatticeSpace, ParameterSpace
 from sfumato.searches.evolution.measured_objectives import MeasuredProblem

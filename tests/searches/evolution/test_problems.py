@@ -13,22 +13,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    Attribute,
-    Cut,
-    Hierarchy,
-    KAnonymity,
-    ProbabilisticDiversity,
-    Recipe,
-    SafetyOrder,
-    Schema,
-    Table,
-    measure,
-    sanitize,
-)
+from sfumato import Attribute, Hierarchy, Recipe, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity, SafetyOrder
 from sfumato.models.suppression_order import DiversityName
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers import Cut
 from sfumato.searches.evolution.cuts import CutSpace
 from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
 from sfumato.searches.evolution.problems import Preferred, ProblemName, PublisherProblem

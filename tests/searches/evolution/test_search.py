@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import KAnonymity, ProbabilisticDiversity, Project, Schema, Store, Table, measure, sanitize
+from sfumato import Project, Schema, Store, Table, measure, sanitize
+from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.registry.methods import build
 from sfumato.registry.recipe import Recipe
 from sfumato.runtime.errors import ParameterError

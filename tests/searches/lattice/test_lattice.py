@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import FullDomain, KAnonymity, Schema, Table, measure
+from sfumato import Schema, Table, measure
 from sfumato.data.equivalence_classes import count_classes
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import SchemaError
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice import lattice
 from sfumato.searches.lattice.lattice import GeneralizationLattice
 

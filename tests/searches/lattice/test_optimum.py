@@ -13,16 +13,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from sfumato import (
-    FullDomain,
-    KAnonymity,
-    ProbabilisticDiversity,
-    Release,
-    Schema,
-    Table,
-    TCloseness,
-    measure,
-)
+from sfumato import Release, Schema, Table, measure
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute
 from sfumato.models import (
@@ -31,10 +22,14 @@ from sfumato.models import (
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
+    KAnonymity,
     PrivacyModel,
+    ProbabilisticDiversity,
     RecursiveDiversity,
+    TCloseness,
 )
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice import optimum
 from sfumato.searches.lattice.optimum import Objective, Optimum, optimal_node
 

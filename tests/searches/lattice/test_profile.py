@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import FullDomain, KAnonymity, Release, Schema, Table, measure, sanitize
+from sfumato import Release, Schema, Table, measure, sanitize
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute
+from sfumato.models import KAnonymity
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice import profile as lattice_profile
 from sfumato.searches.lattice.profile import LARGEST_K, LatticeProfile, efficient, profile
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import FullDomain, KAnonymity, Schema, Table, TCloseness, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.methods import build
 from sfumato.results.release import Release
 from sfumato.runtime.errors import Infeasible, ParameterError
+from sfumato.sanitizers import FullDomain
 from sfumato.searches import Lattice, LatticeFront
 
 Bound = tuple[Table, Schema]

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from sfumato import Anatomy, CartSynthesis, RankSwapping, Sanitizer, publish, sanitize
+from sfumato import publish, sanitize
 from sfumato.interfaces.cli import run
 from sfumato.reading import datasets
+from sfumato.sanitizers import Anatomy, CartSynthesis, RankSwapping, Sanitizer
 from sfumato.verification.documents import read_manifest
 from sfumato.verification.folder import fingerprint
 from sfumato.workflow.publish.verify import verify

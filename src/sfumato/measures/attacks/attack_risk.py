@@ -43,7 +43,8 @@ class AttackRisk(AttackMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> measure(release, [AttackRisk(miners=())])[0].value > 0
     True

@@ -64,7 +64,8 @@ class Inference(AttackMeasure):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, [Inference(miners=())])[0].interval[0]
     0.0

@@ -52,7 +52,8 @@ class Membership(AttackMeasure):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, ["membership"])[0].interval[0]
     0.0

@@ -56,7 +56,8 @@ class SinglingOut(AttackMeasure):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, ["singling-out"])[0].interval[0]
     0.0

@@ -177,7 +177,8 @@ class DisclosureQuotient(SensitiveMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> measure(release, [DisclosureQuotient()])[0].value
     inf
@@ -223,7 +224,8 @@ class InformationGain(SensitiveMeasure):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, [InformationGain()])[0].value
     0.0

@@ -79,7 +79,9 @@ class AuxiliaryGain(Measure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(12)))
     >>> AuxiliaryGain().measure(release)[0].value
     0.0

@@ -62,7 +62,9 @@ class CompositionK(IdentityMeasure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> measure(release, ["composition-k"])[0].value
     3.0
@@ -121,7 +123,9 @@ class CompositionLoss(Measure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> together, alone = measure(release, ["composition-loss", "privacy-loss"])
     >>> together.value == alone.value

@@ -77,7 +77,8 @@ class Epsilon(_Promised):
 
     Examples
     --------
-    >>> from sfumato import MST, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import MST
     >>> (taken,) = Epsilon().measure(sanitize(*datasets.hospital(), MST(epsilon=0.5)))
     >>> taken.value, taken.detail["unit"]
     (0.5, 'record')
@@ -110,7 +111,8 @@ class PrivacyDelta(_Promised):
 
     Examples
     --------
-    >>> from sfumato import MST, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import MST
     >>> PrivacyDelta().measure(sanitize(*datasets.hospital(), MST(delta=1e-7)))[0].value
     1e-07
     """

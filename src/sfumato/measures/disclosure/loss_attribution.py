@@ -100,7 +100,9 @@ def group_origins(release: Release, attribute: str, most: int = 8) -> list[Group
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> worst = group_origins(release, "diagnosis")[0]
     >>> worst.n_records, round(worst.loss, 3), round(worst.share, 2)

@@ -40,7 +40,8 @@ class MInvariance(Measure):
 
     Examples
     --------
-    >>> from sfumato import Anatomy, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import Anatomy
     >>> release = sanitize(*datasets.hospital(), Anatomy(2))
     >>> measure(release, ["m-invariance"])[0].value
     2.0

@@ -53,7 +53,8 @@ class QuasiIdentifierContribution(Measure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> taken, = measure(release, [QuasiIdentifierContribution()])
     >>> taken.detail["coarsen-first"], round(taken.value, 3)

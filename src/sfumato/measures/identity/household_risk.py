@@ -41,7 +41,8 @@ class HouseholdRisk(IdentityMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, Attribute, Schema, Table, measure, sanitize
+    >>> from sfumato import Attribute, Schema, Table, measure, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> table = Table.from_arrow({"age": [31, 31, 42, 42], "home": [1, 2, 1, 3]})
     >>> schema = Schema((Attribute("age", "quasi-identifying"),), household="home")
     >>> measure(sanitize(table, schema, AsIs()), ["household-risk"])[0].value

@@ -60,7 +60,8 @@ class IndividualRisk(IdentityMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> round(measure(release, [IndividualRisk(population_size=1200)])[0].value, 4)
     0.0465
@@ -165,7 +166,9 @@ class PopulationUniqueness(IdentityMeasure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> measure(release, [PopulationUniqueness(population_size=1200)])[0].value
     0.0

@@ -167,7 +167,9 @@ class JournalistRisk(_AgainstPopulation):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> measure(release, [JournalistRisk(population_size=1200)])[0].value
     0.0033333333333333335
@@ -224,7 +226,9 @@ class KMap(_AgainstPopulation):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> measure(release, [KMap(population_size=1200)])[0].value
     300.0
@@ -277,7 +281,8 @@ class MarketerRisk(_PopulationRisk):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, ["marketer-risk"])[0].detail
     {'matched': 1.0}
@@ -374,7 +379,9 @@ def class_sizes(release: Release) -> tuple[SizeCount, ...]:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> class_sizes(sanitize(*datasets.hospital(), Mondrian(KAnonymity(3))))
     (SizeCount(size=3, n_classes=4, n_records=12),)
     """

@@ -45,7 +45,8 @@ class BorderGain(RecipeReaderMeasure):
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> measure(release, ["border-gain"])[0].value
     0.0

@@ -46,7 +46,9 @@ class DeFinettiGain(SensitiveMeasure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> measure(release, ["de-finetti-gain"])[0].value
     0.0

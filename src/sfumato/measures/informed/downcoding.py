@@ -49,7 +49,9 @@ class Downcoding(RecipeReaderMeasure):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(4)))
     >>> round(measure(release, ["downcoding"])[0].value, 3)
     0.333

@@ -64,7 +64,9 @@ class DowncodingGain(RecipeReaderMeasure):
     --------
     Of a and b one is rare, and so is one of c and d; a rare one is released with a common one:
 
-    >>> from sfumato import Attribute, Clustering, Hierarchy, KAnonymity, Schema, Table, measure, sanitize
+    >>> from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Clustering
     >>> tree = Hierarchy.nested({"x": ["a", "b"], "y": ["c", "d"]})
     >>> schema = Schema((Attribute("place", "quasi-identifying", hierarchy=tree),))
     >>> places = Table.from_arrow({"place": [*"aaaaab", *"cccccd"]})

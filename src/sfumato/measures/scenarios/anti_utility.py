@@ -76,7 +76,10 @@ class AntiUtility(ScenarioMeasure):
 
     Examples
     --------
-    >>> from sfumato import Adversary, KAnonymity, Mondrian, Scenario, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.measures import Adversary, Scenario
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> scenario = Scenario(adversary=Adversary(("age",), miners=("majority",), guesses="values"), folds=3)
     >>> AntiUtility(scenario).measure(release)[0].detail["worst-miner"]

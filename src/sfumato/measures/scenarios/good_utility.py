@@ -93,7 +93,9 @@ class GoodUtility(ScenarioMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, Scenario, User, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.measures import Scenario, User
+    >>> from sfumato.sanitizers import AsIs
     >>> scenario = Scenario(user=User("diagnosis", miners=("majority",)), folds=3)
     >>> GoodUtility(scenario).measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0

@@ -208,7 +208,9 @@ class AverageClassSize(_QuasiIdentifierLoss):
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> [m.value for m in measure(release, [AverageClassSize(), AverageClassSize(k=3)])]
     [3.0, 1.0]
@@ -246,7 +248,9 @@ class Precision(_QuasiIdentifierLoss):
 
     Examples
     --------
-    >>> from sfumato import FullDomain, KAnonymity, datasets, measure, sanitize
+    >>> from sfumato import datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import FullDomain
     >>> how = FullDomain({"zip": 2, "age": 3, "sex": 0}, KAnonymity(1))
     >>> round(measure(sanitize(*datasets.hospital(), how), [Precision()])[0].value, 3)
     0.444

@@ -135,7 +135,8 @@ class UtilityLoss(_ResearchLoss):
 
     Examples
     --------
-    >>> from sfumato import AsIs, SuppressQuasiIdentifiers, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs, SuppressQuasiIdentifiers
     >>> UtilityLoss().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     >>> (withheld,) = UtilityLoss().measure(sanitize(*datasets.hospital(), SuppressQuasiIdentifiers()))
@@ -256,7 +257,8 @@ class QueryError(_LossByAttribute):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> QueryError(queries=20).measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """
@@ -350,7 +352,8 @@ class KLDivergence(_LossByAttribute):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> KLDivergence().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """

@@ -73,7 +73,8 @@ class WorkloadUtility(Measure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> release = sanitize(*datasets.hospital(), AsIs())
     >>> (taken,) = WorkloadUtility(miners=("majority",), folds=3).measure(release)
     >>> taken.value, taken.detail["miner"]

@@ -55,7 +55,8 @@ class Bucketize:
 
     Examples
     --------
-    >>> from sfumato import ProbabilisticDiversity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import ProbabilisticDiversity
     >>> release = sanitize(*datasets.hospital(), Bucketize(ProbabilisticDiversity(2)))
     >>> release.groups.n_classes < release.classes.n_classes
     True

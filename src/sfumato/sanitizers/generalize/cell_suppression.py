@@ -53,7 +53,8 @@ class CellSuppression:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
     >>> table, schema = datasets.hospital()
     >>> release = sanitize(table, schema, CellSuppression(KAnonymity(2)))
     >>> release.classes.sizes.min() >= 2, release.n_suppressed

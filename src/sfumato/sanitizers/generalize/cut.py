@@ -48,7 +48,8 @@ class Cut:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
     >>> table, schema = datasets.hospital()
     >>> how = Cut({"zip": "000100", "age": "0000000", "sex": "0"}, KAnonymity(5))
     >>> sanitize(table, schema, how).classes.sizes

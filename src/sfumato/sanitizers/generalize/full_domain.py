@@ -41,7 +41,8 @@ class FullDomain:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
     >>> table, schema = datasets.hospital()
     >>> how = FullDomain({"zip": 2, "age": 2, "sex": 1}, KAnonymity(2), suppression=0.25)
     >>> sanitize(table, schema, how).n_suppressed <= 3

@@ -66,7 +66,8 @@ class Mondrian:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
     >>> table, schema = datasets.hospital()
     >>> release = sanitize(table, schema, Mondrian(KAnonymity(4)))
     >>> int(release.classes.sizes.min()) >= 4, release.n_suppressed

@@ -111,7 +111,8 @@ def optimal_node(
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, datasets
+    >>> from sfumato import datasets
+    >>> from sfumato.models import KAnonymity
     >>> optimum = optimal_node(*datasets.hospital(), KAnonymity(3), suppression=0.25)
     >>> optimum.levels, optimum.n_suppressed, optimum.exact
     ({'zip': 2, 'age': 3, 'sex': 0}, 2, True)

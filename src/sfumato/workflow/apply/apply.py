@@ -116,7 +116,9 @@ def apply(
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> table, schema = datasets.hospital()
     >>> first = sanitize(table, schema, Mondrian(KAnonymity(3)))
     >>> second = apply(first, table)

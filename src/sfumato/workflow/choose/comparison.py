@@ -216,7 +216,9 @@ def compare(
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> fine, coarse = (sanitize(*datasets.hospital(), Mondrian(KAnonymity(k))) for k in (2, 6))
     >>> found = compare(fine, coarse, ["k-anonymity"])
     >>> found.figures[0].verdict, found.worse_off[0].first, found.worse_off[0].second

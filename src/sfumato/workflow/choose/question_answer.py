@@ -169,7 +169,9 @@ def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
 
     Examples
     --------
-    >>> from sfumato import Candidate, KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import Candidate, datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> made = []
     >>> for k in (2, 3, 4, 6):
     ...     release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(k)))

@@ -78,7 +78,9 @@ def side_by_side(candidates: Sequence[Candidate], releases: Sequence[Release]) -
 
     Examples
     --------
-    >>> from sfumato import Candidate, KAnonymity, Mondrian, datasets, measure, sanitize
+    >>> from sfumato import Candidate, datasets, measure, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> releases = [sanitize(*datasets.hospital(), Mondrian(KAnonymity(k))) for k in (2, 3, 6)]
     >>> taken = [Candidate(f"{r.n_rows}", r.recipe, tuple(measure(r, ["k-anonymity"]))) for r in releases]
     >>> found = side_by_side(taken, releases)

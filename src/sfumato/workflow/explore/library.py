@@ -81,7 +81,10 @@ def explore(
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, Sweep, datasets
+    >>> from sfumato import datasets
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
+    >>> from sfumato.searches import Sweep
     >>> table, schema = datasets.hospital()
     >>> tries = [Mondrian(KAnonymity(3)), Sweep("mondrian", {"model": {"k-anonymity": {"k": [6, 20]}}})]
     >>> frontier = explore(table, schema, tries, ["k-anonymity", "general-loss"])

@@ -25,7 +25,9 @@ def fingerprint_of(release: Release) -> str:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity, Mondrian, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> table, schema = datasets.hospital()
     >>> first, second, third = (sanitize(table, schema, Mondrian(KAnonymity(k))) for k in (4, 5, 2))
     >>> fingerprint_of(first) == fingerprint_of(second), fingerprint_of(first) == fingerprint_of(third)

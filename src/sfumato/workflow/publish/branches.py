@@ -34,7 +34,9 @@ def published_branches(release: Release, name: str) -> dict[str, list[str]]:
     Examples
     --------
     >>> import pyarrow
-    >>> from sfumato import Attribute, FullDomain, Hierarchy, KAnonymity, Schema, sanitize
+    >>> from sfumato import Attribute, Hierarchy, Schema, sanitize
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import FullDomain
     >>> tree = Hierarchy.nested({"Europe": ["France", "Italy"], "Asia": ["Japan", "China"]})
     >>> schema = Schema((Attribute("country", "quasi-identifying", hierarchy=tree),))
     >>> table = pyarrow.table({"country": ["France", "France"]})

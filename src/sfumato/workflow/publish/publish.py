@@ -192,7 +192,9 @@ def publish(
     Examples
     --------
     >>> import tempfile
-    >>> from sfumato import KAnonymity, Limit, Mondrian, datasets, sanitize, verify
+    >>> from sfumato import Limit, datasets, sanitize, verify
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
     >>> with tempfile.TemporaryDirectory() as here:
     ...     decision = publish(

@@ -120,7 +120,9 @@ def challenge(
     Examples
     --------
     >>> import tempfile
-    >>> from sfumato import KAnonymity, Mondrian, datasets
+    >>> from sfumato import datasets
+    >>> from sfumato.models import KAnonymity
+    >>> from sfumato.sanitizers import Mondrian
     >>> with tempfile.TemporaryDirectory() as here:
     ...     made = challenge(
     ...         *datasets.adult(), Mondrian(KAnonymity(10)), f"{here}/out", f"{here}/answers.json"

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato import FullDomain, KAnonymity, PrivacyModel, Recipe, Release, Schema, Table, register
+from sfumato import Recipe, Release, Schema, Table, register
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.miners.declared import Classifier, Made
+from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
 from sfumato.registry.declarations import (
@@ -26,6 +27,7 @@ from sfumato.registry.declarations import (
 )
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.runtime.arrays import Floats
+from sfumato.sanitizers import FullDomain
 
 
 @register

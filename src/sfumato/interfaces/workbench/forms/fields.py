@@ -212,7 +212,7 @@ def parameter_help(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
     Examples
     --------
-    >>> from sfumato import KAnonymity
+    >>> from sfumato.models import KAnonymity
     >>> parameter_help(KAnonymity)["k"]
     ('The smallest number of people in a class.',)
     """

@@ -55,7 +55,9 @@ def maximum_entropy_estimate(estimate: Estimate) -> Estimate:
 
     Examples
     --------
-    >>> from sfumato import Bucketize, ProbabilisticDiversity, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.models import ProbabilisticDiversity
+    >>> from sfumato.sanitizers import Bucketize
     >>> from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
     >>> release = sanitize(*datasets.hospital(), Bucketize(ProbabilisticDiversity(2)))
     >>> round(float(maximum_entropy_estimate(uniform_estimate(release, "diagnosis")).weights.sum()), 6)

@@ -63,7 +63,8 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
 
     Examples
     --------
-    >>> from sfumato import SuppressQuasiIdentifiers, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import SuppressQuasiIdentifiers
     >>> release = sanitize(*datasets.hospital(), SuppressQuasiIdentifiers())
     >>> uniform_estimate(release, "diagnosis").n_units
     1

@@ -40,7 +40,8 @@ class CorrelationDifference(FidelityMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> CorrelationDifference().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """

@@ -48,7 +48,8 @@ class KMarginal(FidelityMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> KMarginal().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     1000.0
     """

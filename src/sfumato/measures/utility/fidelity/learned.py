@@ -50,7 +50,8 @@ class Propensity(FidelityMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> Propensity().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """
@@ -119,7 +120,8 @@ class TransferLoss(TargetMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> TransferLoss().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """

@@ -49,7 +49,8 @@ class RegressionLoss(TargetMeasure):
 
     Examples
     --------
-    >>> from sfumato import AsIs, datasets, sanitize
+    >>> from sfumato import datasets, sanitize
+    >>> from sfumato.sanitizers import AsIs
     >>> RegressionLoss().measure(sanitize(*datasets.hospital(), AsIs()))[0].value
     0.0
     """

@@ -1,0 +1,43 @@
+# Written by tools/public_names.py from the table in __init__.py; do not edit.
+
+from sfumato.reading.codebook import Codebook
+from sfumato.registry.display import Picture
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import Measurement
+from sfumato.results.pareto import Limit
+from sfumato.results.recoding import Recoding
+from sfumato.results.release import Release
+from sfumato.verification.check import Check
+from sfumato.verification.outcome import Verification
+from sfumato.workflow.choose.comparison import Comparison
+from sfumato.workflow.choose.question_answer import Answer
+from sfumato.workflow.explore.inspection import Inspection
+from sfumato.workflow.project.project_file import Publication
+from sfumato.workflow.publish.publish import Evidence
+from sfumato.workflow.query.challenge import Challenge
+from sfumato.workflow.query.query_answer import QueryAnswer
+from sfumato.workflow.query.query_language import Query
+
+_HOMES: dict[str, str]
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Challenge",
+    "Check",
+    "Codebook",
+    "Comparison",
+    "Decision",
+    "Evidence",
+    "Frontier",
+    "Inspection",
+    "Limit",
+    "Measurement",
+    "Picture",
+    "Publication",
+    "Query",
+    "QueryAnswer",
+    "Recoding",
+    "Release",
+    "Verification",
+]
