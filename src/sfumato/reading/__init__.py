@@ -1,1 +1,1 @@
-"""Reading: from a file about people to a table, a guess of what it holds, and a new project file."""
+"""Read tables about people from files, databases and frames, and guess what each column holds."""

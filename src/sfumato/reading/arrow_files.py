@@ -1,8 +1,8 @@
-"""Read a file about people as an Arrow table, or say in one line why it cannot be used.
+"""Read a CSV, Parquet, Arrow or Excel file as an Arrow table, or refuse it in one line that says why.
 
-A CSV file is read as text, so that leading zeros survive; Parquet and Arrow files keep their types.
-The parser's own messages repeat what a record holds. They are therefore never passed on, and what they
-mean is raised outside the ``except`` block, so that no traceback carries them either.
+A CSV file is read as text, so that leading zeros survive; Parquet and Arrow files keep their types. The
+parser's own messages repeat record contents, so they are never passed on: a message of ours is raised outside
+the ``except`` block, which keeps the parser's message out of the traceback as well.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Codebook: what the columns and the codes of an SPSS, Stata or SAS file are called there."""
+"""Read the column and value labels of SPSS, Stata and SAS files."""
 
 from __future__ import annotations
 

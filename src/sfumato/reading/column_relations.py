@@ -1,4 +1,4 @@
-"""Relations: which columns say the same as another, or follow from it."""
+"""Find columns that repeat another column or follow from it."""
 
 from __future__ import annotations
 

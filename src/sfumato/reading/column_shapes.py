@@ -1,4 +1,4 @@
-"""Shapes: what a column of text looks like (numbers, dates, codes, and spellings of a missing value)."""
+"""Recognize numbers, dates, codes and spellings of a missing value in columns of text."""
 
 from __future__ import annotations
 

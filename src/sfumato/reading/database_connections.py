@@ -1,4 +1,4 @@
-"""Connections: the records of a query to whichever database Python is connected to."""
+"""Fetch the records of a query through a DB-API or ADBC connection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Databases: the records of a table or of a query, in DuckDB and SQLite files and in PostgreSQL.
+"""Read a table or a query from a DuckDB or SQLite file, or from PostgreSQL.
 
-A database is opened for reading only. What it says of a problem may show a value, and what is needed to open
-it may be a secret: neither is ever passed on.
+Databases are opened read-only. Their error messages may repeat a value, and an address may contain a
+password, so neither is ever passed on.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dialect: how a CSV file is written, which separator, encoding and quote, as the file itself tells."""
+"""Detect the separator, encoding and quote character of a CSV file from its contents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Excel: the one sheet of a workbook that holds records, as text like that of a CSV file."""
+"""Read the one non-empty sheet of an Excel workbook as text, as a CSV file is read."""
 
 from __future__ import annotations
 

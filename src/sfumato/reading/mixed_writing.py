@@ -1,4 +1,4 @@
-"""Mixtures: what one CSV file writes in more than one way, reported without a value."""
+"""Find columns of a CSV file that mix several notations, and report them without showing a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codes: columns of official codes, and ages in words, with the hierarchy that each brings along."""
+"""Recognize columns of official codes and of ages in words, and supply their hierarchies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read: from a file or a frame to a table."""
+"""The function `read`, which makes a table from a file, a database or a data frame."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Guess: a first idea of every attribute's role, kind and hierarchy, for a person to confirm.
+"""Guess the role, kind and hierarchy of every column, for a person to confirm.
 
-A guess errs on the side of caution: what is not known to be harmless is treated as knowable by others, and
-where that would be too much for one release, the columns that are likely to be needed least are withheld.
-Only names, shapes and counts are looked at, and no value ever appears in a reason.
+Guesses err on the side of caution: a column that is not known to be harmless counts as knowable by others. If
+that makes too many quasi-identifiers for one release, the columns least likely to be needed are withheld. A
+guess uses only names, shapes and counts, and the reason it gives never contains a value.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Sources: where the records are, one file, many files of the same columns, or a database.
+"""Sources of records: one file, several files with the same columns, or a database.
 
-A source tells its columns before any record is read, and gives the records whole or some at a time, always in
-the same order: an engine that reads them in parts makes the same table as one that reads them at once.
+A source knows its columns before it reads any record. It returns the records at once or in batches, always in
+the same order, so that an engine that works in batches builds the same table as one that reads everything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statistics: files of SPSS, Stata and SAS, with the labels of their values."""
+"""Read SPSS, Stata and SAS files, with labels in place of coded values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vocabulary: the words in English, German, French and Spanish that tell what a column is about."""
+"""The English, German, French and Spanish words in a column name that reveal its topic."""
 
 from __future__ import annotations
 

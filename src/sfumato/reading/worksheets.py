@@ -1,7 +1,7 @@
-"""Sheets: the cells of a workbook.
+"""Read the cells of Excel workbooks.
 
-Of the packed formats it can be told beforehand how large a sheet is held; of the old one (.xls) it cannot,
-so that its sheets are read apart.
+For the zipped formats the unpacked size of a sheet is known in advance, for the old one (.xls) it is not, so
+its sheets are read in a process of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The embedded examples: UCI Adult, and a small hospital table."""
+"""The embedded example data sets: UCI Adult and a small hospital table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded example as a project folder, as a publisher would have it."""
+"""Write the embedded example as a project folder, with the files a publisher would have."""
 
 from __future__ import annotations
 
