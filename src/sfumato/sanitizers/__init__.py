@@ -1,4 +1,4 @@
-"""Sanitizers: each turns a bound table into a release."""
+"""Sanitizers: the anonymization methods, each of which turns a bound table into a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every sanitizer is, and the one function that runs a recipe."""
+"""The base class of all sanitizers, and the functions that run a recipe and check feasibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Soundness: whether what a sanitizer returns is a release of the table, and keeps what it promised."""
+"""Check that a sanitizer returned a release of the given table that keeps its promise."""
 
 from __future__ import annotations
 

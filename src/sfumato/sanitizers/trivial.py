@@ -1,4 +1,4 @@
-"""The two ends of every frontier: publish the table as it is, or withhold what matters."""
+"""The trivial methods at both ends of a frontier: publish unchanged, or suppress everything that matters."""
 
 from __future__ import annotations
 

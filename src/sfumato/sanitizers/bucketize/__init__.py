@@ -1,1 +1,1 @@
-"""Methods that publish exact quasi-identifiers and sensitive values per group only."""
+"""Methods that keep quasi-identifiers exact and publish sensitive values per group only."""

@@ -1,4 +1,4 @@
-"""Bucketization: quasi-identifiers stay exact, and sensitive values are told only for groups of people."""
+"""Bucketization and Anatomy: exact quasi-identifiers, with sensitive values published per group."""
 
 from __future__ import annotations
 

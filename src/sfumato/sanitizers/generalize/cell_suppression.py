@@ -1,4 +1,4 @@
-"""Cell suppression: values stay exact, and only the cells that give a person away become ``*``."""
+"""Cell suppression: replace single cells by ``*`` and keep all other values exact."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peeling: from fine to coarse partitions, take out of every class what holds together under a model."""
+"""Extract classes in which a privacy model holds from partitions that get coarser step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cut: one partition of each attribute's ordered domain, the same for every record."""
+"""Global recoding by cuts: one partition of each attribute's ordered domain for all records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters: parts of the records with one cover each, merged where a model fails, and what is released."""
+"""Turn clusters of records into a release, merging clusters in which the model fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full-domain recoding: one level of its hierarchy for each attribute, the same for every record."""
+"""Full-domain generalization: one hierarchy level per attribute, the same for every record."""
 
 from __future__ import annotations
 

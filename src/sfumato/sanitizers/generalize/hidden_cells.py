@@ -1,4 +1,4 @@
-"""Which cells to hide: combinations of attributes, from the cheapest to the dearest, record by record."""
+"""Search for the cells to suppress: for each record the cheapest combination of attributes that works."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Borders: where released intervals and sets may end, so that they need not tell the extreme records.
+"""End points of released intervals and sets that do not reveal the extreme records of a class.
 
-The smallest interval around the records of a class ends at two of them, and whoever knows how the release was
-made knows that. On a grid an interval ends at round numbers instead, and a set at places that are counted off
-among the categories of a branch: both are found from the values that there can be, never from who is in the
-class.
+The smallest interval around the records of a class ends at two of them, and an adversary who knows the method
+knows that. On a grid, an interval ends at round numbers instead, and a set ends at positions counted off
+among the categories of a branch. Both depend only on the domain, never on the records of the class.
 """
 
 from __future__ import annotations

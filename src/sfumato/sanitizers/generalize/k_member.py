@@ -1,4 +1,4 @@
-"""Clustering: gather each record with its nearest ones until the model holds in every cluster."""
+"""K-member clustering: group each record with its nearest ones until the model holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Local recoding: classes that are founded, ended and rearranged as long as the loss falls."""
+"""Local recoding by simulated annealing: rearrange classes as long as the information loss falls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lowest level: no method releases an attribute below the one that its description names."""
+"""Keep every method at or above the lowest level that an attribute's description names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mondrian: split the records again and again while every part satisfies the model."""
+"""Mondrian: split the records recursively as long as every part satisfies the model."""
 
 from __future__ import annotations
 

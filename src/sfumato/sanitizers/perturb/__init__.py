@@ -1,1 +1,1 @@
-"""Methods that change, swap or sample records and keep single values."""
+"""Methods that change, swap or sample records and release single values."""

@@ -1,4 +1,4 @@
-"""Records with changed values: what every perturbing method releases."""
+"""Build releases from records with changed values, for all perturbing methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Date shift: all dates of a person are moved by the same secret number of days."""
+"""Date shifting: move all dates of a person by the same secret number of days."""
 
 from __future__ import annotations
 

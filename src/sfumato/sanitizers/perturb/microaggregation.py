@@ -1,4 +1,4 @@
-"""Microaggregation: records are gathered in small groups, and each group shows its average."""
+"""Microaggregation (MDAV): group similar records and release the average of each group."""
 
 from __future__ import annotations
 

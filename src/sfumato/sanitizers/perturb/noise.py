@@ -1,4 +1,4 @@
-"""Noise: numbers are released with random noise instead of being generalized."""
+"""Laplace noise: add random noise to numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PRAM: some values are exchanged at random for others, as often as these occur."""
+"""PRAM (post-randomisation): replace values at random and preserve their expected frequencies."""
 
 from __future__ import annotations
 

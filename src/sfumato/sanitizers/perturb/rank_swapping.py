@@ -1,4 +1,4 @@
-"""Rank swapping: each value is exchanged with that of a record of nearly the same rank."""
+"""Rank swapping: exchange values between records of similar rank."""
 
 from __future__ import annotations
 

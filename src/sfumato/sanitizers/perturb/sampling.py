@@ -1,4 +1,4 @@
-"""Sampling: only a random part of the people is released."""
+"""Sampling: release a random sample of the people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Top-coding: numbers from a bound on are released as one, such as ages of 90 and over."""
+"""Top-coding: merge all numbers from a bound on into one value, for example ages of 90 and over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AIM: differentially private synthetic records from counts that OpenDP chooses one after the other."""
+"""AIM: differentially private synthetic data from marginals that OpenDP selects adaptively."""
 
 from __future__ import annotations
 

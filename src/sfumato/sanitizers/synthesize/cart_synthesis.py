@@ -1,4 +1,4 @@
-"""CART synthesis: records are made up attribute by attribute, each drawn from a tree over those before it."""
+"""CART synthesis: draw synthetic records attribute by attribute from decision trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How differentially private synthesizers count records: whose, and in which steps of each attribute."""
+"""Bin values and bound the records per person for differentially private synthesizers."""
 
 from __future__ import annotations
 

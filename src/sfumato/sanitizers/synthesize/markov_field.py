@@ -1,9 +1,9 @@
-"""A model in which attributes may depend on each other in circles: fitted by OpenDP's AIM, drawn from here.
+"""Markov random fields over attributes: fitted by OpenDP's AIM, sampled here.
 
-OpenDP's AIM lies in its extra ``mbi``, over the package of that name and JAX. mbi 1.1.0 can draw records in
-two ways, and neither is used: "round" makes attributes depend on each other that are independent in the model
-(it goes through the records in the same order for each of them), and both draw an attribute given those that
-it was counted with, which are not all that it depends on where there are circles.
+OpenDP's AIM is in its extra ``mbi``, which needs the package of that name and JAX. Neither of the two ways in
+which mbi 1.1.0 draws records is used. Both draw an attribute given those that it was counted with, but where
+dependences form cycles it depends on others as well. And "round" goes through the records in the same order
+for every attribute, which makes attributes depend on each other that are independent in the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MST: differentially private synthetic records from a spanning tree of noisy two-way counts."""
+"""MST: differentially private synthetic data from a spanning tree of noisy two-way counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts with noise that is accounted for: OpenDP's measurements in zero-concentrated differential privacy.
+"""Noisy counts with privacy accounting, by OpenDP in zero-concentrated differential privacy.
 
 All noise comes from OpenDP's cryptographic source, never from a seed. Budgets are given as rho.
 """

@@ -1,4 +1,4 @@
-"""What differentially private synthesizers share: a budget, counts of every value, a promise, records."""
+"""Shared by the differentially private synthesizers: budget, one-way counts, guarantee and release."""
 
 from __future__ import annotations
 

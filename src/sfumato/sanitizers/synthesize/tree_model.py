@@ -1,4 +1,4 @@
-"""A model of records in which attributes depend on each other along a tree, and records drawn from it."""
+"""Tree-structured models: fit them to noisy counts, and draw records from them."""
 
 from __future__ import annotations
 
