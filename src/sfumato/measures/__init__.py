@@ -1,4 +1,4 @@
-"""Measures: one number about one release, on the side of privacy or of utility."""
+"""Measures: each assigns a release one number, on the privacy or the utility side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""By group: measures taken for the people of each value of an attribute, side by side."""
+"""Measures by group: measure the people of each value of an attribute separately."""
 
 from __future__ import annotations
 

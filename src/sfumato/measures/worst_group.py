@@ -1,4 +1,4 @@
-"""The group that does worst: a measure taken for the people of each value of an attribute."""
+"""Worst-group measures: measure the people of each value of an attribute, and report the worst."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Attacks: what somebody gets out of a release about people in it, beyond what they get about strangers."""
+"""Attacks on releases: what an attacker learns about people in the table, beyond a control group."""

@@ -1,4 +1,4 @@
-"""Attack: what all attacks on a release share, and how the worst of several attackers is found."""
+"""The base class of all attacks, and the search for the worst of several attackers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attack risk: the worst of all attacks, as one figure for every kind of release."""
+"""Attack risk: the worst of all attacks as one figure that works for every type of release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setting: who is attacked, who serves as the control group, and which release the attacks look at."""
+"""The setting of an attack: its targets, its control group and the release under attack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inference: whether a release tells a sensitive value of somebody of whom other attributes are known."""
+"""Inference attack: predict a person's sensitive value from the release and other known attributes."""
 
 from __future__ import annotations
 

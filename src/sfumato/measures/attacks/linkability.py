@@ -1,4 +1,4 @@
-"""Linkability: whether a release tells that two pieces of information are about the same person."""
+"""Linkability attack: use the release to link two sets of attributes of the same person."""
 
 from __future__ import annotations
 

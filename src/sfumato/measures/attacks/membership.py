@@ -1,4 +1,4 @@
-"""Membership: whether a release tells who is in the data."""
+"""Membership attack: decide from the release whether a person is in the data."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Predicates: conditions on some attributes of a person, learned from a release or made up at random.
+"""Predicates: conditions on a few attributes of a person, learned from a release or drawn at random.
 
-A predicate is a range for each attribute: of numbers, or of places in the order of the domain.
+A predicate has a range for each attribute: a range of numbers, or of positions in the order of the domain.
 """
 
 from __future__ import annotations

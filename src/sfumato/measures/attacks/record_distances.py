@@ -1,7 +1,8 @@
-"""Distances: how far released values lie from the values that people have.
+"""Distances between released values and the true values of people.
 
-A set that holds the value is at no distance. Of numbers the distance is the gap, as a share of the width of
-the column; of categories it is 1 (Gower 1971). So sets, noisy numbers and made-up records are compared alike.
+A set that contains the value is at distance 0. For numbers, the distance is the gap as a share of the width
+of the column; for categories it is 1 (Gower 1971). The same distance therefore works for sets, noisy numbers
+and synthetic records.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Singling out: whether a release tells of something that exactly one person is."""
+"""Singling-out attack: find a predicate that holds for exactly one person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rates: how often an attack succeeds, and how much of that is beyond what succeeds anyway."""
+"""Success rates of attacks, and how far they exceed a baseline that succeeds without the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adversary learns about the sensitive attribute beyond what the whole table tells anyway."""
+"""What an adversary learns about sensitive attributes, beyond their distribution in the whole table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an adversary with a list of people learns about them, beyond what is learned about strangers."""
+"""What an adversary with a list of people learns about them, beyond what they learn about others."""
 
 from __future__ import annotations
 

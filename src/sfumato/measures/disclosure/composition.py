@@ -1,4 +1,4 @@
-"""Composition: what somebody learns who has this release and those that were published before."""
+"""What an adversary learns who combines a release with those that were published before."""
 
 from __future__ import annotations
 

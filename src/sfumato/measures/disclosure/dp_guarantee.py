@@ -1,4 +1,4 @@
-"""Guarantees: epsilon and delta of differential privacy, as the method of a release declares them."""
+"""Epsilon and delta of differential privacy, as the method of a release declares them."""
 
 from __future__ import annotations
 

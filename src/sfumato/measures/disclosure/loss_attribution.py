@@ -1,4 +1,4 @@
-"""Attribution: where the losses of a release come from, down to groups, sensitive values and populations."""
+"""Attribute the losses of a release to groups, sensitive values and subpopulations."""
 
 from __future__ import annotations
 

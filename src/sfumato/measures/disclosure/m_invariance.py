@@ -1,4 +1,4 @@
-"""m-invariance: whether people who come again are among the same sensitive values each time."""
+"""m-invariance: whether recurring people share the same set of sensitive values in every release."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How well a person's record can be found in a release."""
+"""How well an adversary can find a person's record in a release."""

@@ -1,4 +1,4 @@
-"""What each quasi-identifier adds to the risk: which one to coarsen first."""
+"""The contribution of each quasi-identifier to the risk, to decide which one to coarsen first."""
 
 from __future__ import annotations
 

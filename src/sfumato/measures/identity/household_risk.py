@@ -1,4 +1,4 @@
-"""How well somebody finds a household: any of its members is enough."""
+"""Household risk: how well an adversary finds a household through any one of its members."""
 
 from __future__ import annotations
 

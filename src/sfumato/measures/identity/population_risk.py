@@ -1,4 +1,4 @@
-"""How well people of a sample are found in the population that it was drawn from, by estimators."""
+"""Estimators of the re-identification risk of a sample in the population that it was drawn from."""
 
 from __future__ import annotations
 

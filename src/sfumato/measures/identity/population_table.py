@@ -1,4 +1,4 @@
-"""Census: how many people of a population fit each class of a release."""
+"""Count the people of a known population who fit each class of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well an adversary who knows a person's quasi-identifiers can find that person's record."""
+"""Re-identification risk for an adversary who knows a person's quasi-identifiers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Superpopulation: how many people are unique in a population, estimated from the classes of a sample.
+"""Superpopulation models: estimate population uniques from the class sizes of a sample.
 
-Each estimator takes the population to be drawn from a model, fits the model to the sizes of the sample's
-classes, and says how many classes of one person the population should have.
+Each estimator assumes that the population was drawn from a model, fits the model to the sizes of the sample's
+classes, and estimates how many classes of the population have one person.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Traces: how well a person can be found of whom several records are known."""
+"""Trace risk: how well an adversary finds a person of whom they know several records."""
 
 from __future__ import annotations
 

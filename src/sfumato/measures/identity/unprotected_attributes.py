@@ -1,7 +1,7 @@
-"""Unprotected: how far attributes that are released as they are tell records apart.
+"""How well attributes that are released unchanged tell records apart.
 
-A model protects the quasi-identifiers. An insensitive attribute is released as it is: one that has a value of
-its own for many records singles them out, whatever k is, and several releases that share it can be joined.
+A model protects the quasi-identifiers, but insensitive attributes are released unchanged. An attribute with a
+unique value for many records singles them out whatever k is, and it links releases that share it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Border gain: what intervals and sets give away that end where the records of their class do."""
+"""What intervals and sets reveal if they end at the extreme records of their class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Covers: which ranges of original values a method releases as each of its released values."""
+"""Which ranges of original values a method would release as each released value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The deFinetti attack: what the groups themselves teach about who has which of a group's values."""
+"""The deFinetti attack: learn from the groups themselves who has which of a group's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downcoding: records that can be placed in a smaller cell than the one that was released for them."""
+"""Downcoding attack: place records in a smaller cell than the one released for them."""
 
 from __future__ import annotations
 

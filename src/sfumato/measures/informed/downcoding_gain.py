@@ -1,4 +1,4 @@
-"""Downcoding gain: what minimal covers tell an adversary who knows how common each value is."""
+"""What minimal covers reveal to an adversary who knows how common each value is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adversary of this room, and what its measures have in common."""
+"""The adversary who knows the recipe, shared by the measures of this room."""
 
 from __future__ import annotations
 

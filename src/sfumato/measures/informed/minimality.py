@@ -1,4 +1,4 @@
-"""Minimality: what follows from the fact that a release was generalised no further than it had to be."""
+"""Minimality attack: what follows if a release is generalized no further than its model requires."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Combinatorial refinement: which values a record can have if nothing finer could be released before it.
 
-A local recoding that goes from state to state (one level for each attribute), the least lossy first, and
-releases at each state every class of k records, leaves a trace: who is released at a state was at no earlier
-one among k records that are still there. For every earlier state and each of its cells that is one linear
-inequality in how many records of each class have each combination of values. Whatever no solution allows is
-ruled out, without any other knowledge of the people.
+Some local recodings go from state to state (one level for each attribute), from the least to the most loss,
+and release at each state every class of k records. That leaves a trace: a record released at a state was in
+no group of k remaining records at any earlier one. For every earlier state and each of its cells, this is a
+linear inequality in the number of records of each class that have each combination of values. Any combination
+that no solution allows is ruled out, without further knowledge of the people.
 
 This is the part of the attack that follows from its description (the order of states and the condition on
-those left). The paper's rules for ties between states of equal loss, which are ARX's, are not used: states
-are taken in the order that is given.
+the remaining records). The paper's rules for ties between states of equal loss, which are ARX's, are not
+used: states are taken in the given order.
 """
 
 from __future__ import annotations

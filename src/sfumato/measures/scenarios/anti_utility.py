@@ -1,4 +1,4 @@
-"""What a release is worth to the adversary of a scenario, and how much of that about people in the table."""
+"""Anti-utility: what a release is worth to the adversary, and how much of that is about its people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control: people who are left out of a second release, to tell what is learned about everybody apart."""
+"""Hold people out of a second release, to separate general knowledge from knowledge about them."""
 
 from __future__ import annotations
 

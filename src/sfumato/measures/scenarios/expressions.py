@@ -1,7 +1,7 @@
-"""Expressions: small formulas over attributes that a project file may hold, and that can do no harm.
+"""Evaluate the small formulas over attributes that a project file may contain, safely.
 
-There is no power, no loop and no name but those that are handed in, and the length, the depth and the
-numbers of a formula are limited, so that it ends soon and can reach nothing else.
+A formula has no powers, no loops and no names except those passed in. Its length, depth and numbers are
+limited, so it ends soon and reaches nothing else.
 """
 
 from __future__ import annotations

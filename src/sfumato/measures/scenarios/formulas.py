@@ -1,4 +1,4 @@
-"""Formulas: a text becomes a list of steps for a stack of values.
+"""Parse a formula into a list of steps for a stack machine.
 
 ::
 
@@ -12,7 +12,6 @@
     factor     = "-" factor | number | "text" | name | `name` | function "(" formula {"," formula} ")"
                | "(" formula ")"
     function   = "abs" | "min" | "max" | "if"
-
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a release is worth to the honest user of a scenario."""
+"""Good utility: what a release is worth to the honest user of a scenario."""
 
 from __future__ import annotations
 

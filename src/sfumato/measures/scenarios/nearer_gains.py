@@ -1,4 +1,4 @@
-"""Gains of an adversary who adds the nearer predictions of a miner to the release."""
+"""Gains of an adversary who adds a miner's nearer predictions to the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nearness: how far what is told about a record, released or predicted, lies from the truth."""
+"""How far a released or predicted value of a record is from the truth."""
 
 from __future__ import annotations
 

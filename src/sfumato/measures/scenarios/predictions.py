@@ -1,4 +1,4 @@
-"""Mining: what the miners of a scenario predict from a release, and what that is worth to whom."""
+"""What the miners of a scenario predict from a release, and what their predictions are worth."""
 
 from __future__ import annotations
 

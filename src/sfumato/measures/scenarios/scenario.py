@@ -1,4 +1,4 @@
-"""Scenario: what the honest user of a release wants to learn, and what the adversary wants to learn."""
+"""A scenario: what the honest user of a release and the adversary each want to learn."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How much of what researchers need is lost in a release."""
+"""How much of what researchers need a release loses."""

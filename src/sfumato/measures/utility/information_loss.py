@@ -1,4 +1,4 @@
-"""What a release loses: information in the cells, and records."""
+"""Information loss: in the cells of a release, and by suppressed records."""
 
 from __future__ import annotations
 

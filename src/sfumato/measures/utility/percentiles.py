@@ -1,4 +1,4 @@
-"""Percentiles over records, of a figure that all records of a class share; and how far intervals reach."""
+"""Percentiles over records of a figure that all records of a class share, and widths of intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an honest researcher loses who works with the release instead of the original."""
+"""What a researcher loses by querying the release instead of the original."""
 
 from __future__ import annotations
 

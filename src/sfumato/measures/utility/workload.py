@@ -1,4 +1,4 @@
-"""What a researcher's classifier gains from a release, beyond what a trivial release would give it."""
+"""How much a researcher's classifier gains from a release, compared with a trivial release."""
 
 from __future__ import annotations
 

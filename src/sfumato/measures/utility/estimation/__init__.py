@@ -1,1 +1,1 @@
-"""Estimation: how an honest researcher reads a release, and what is asked of it."""
+"""Estimate the original from a release, as an honest researcher would, and answer queries."""

@@ -1,4 +1,4 @@
-"""Estimate: what a release says about the original, as weights spread over the original values."""
+"""Estimates: what a release says about the original, as weights spread over the original values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maximum entropy: use everything that a release says to read what each of its cells leaves open."""
+"""Maximum-entropy estimation: use the whole release to estimate what each of its cells leaves open."""
 
 from __future__ import annotations
 

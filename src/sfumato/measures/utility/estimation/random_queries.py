@@ -1,4 +1,4 @@
-"""Queries: random counting questions about a table, drawn and answered once for a table."""
+"""Random counting queries about a table, drawn and answered once per table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reconstruction: how a researcher reads a release to estimate what the original was."""
+"""How a researcher reconstructs the original from a release."""
 
 from __future__ import annotations
 

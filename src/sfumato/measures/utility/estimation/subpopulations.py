@@ -1,4 +1,4 @@
-"""Populations: the large parts of a table that its quasi-identifiers describe, found once for a table."""
+"""The large subpopulations that the quasi-identifiers of a table describe, found once per table."""
 
 from __future__ import annotations
 

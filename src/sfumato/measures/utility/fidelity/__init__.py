@@ -1,1 +1,1 @@
-"""Fidelity: how like the original the records of a release look, whatever kind of release it is."""
+"""Fidelity: how closely the records of any type of release resemble the original."""

@@ -1,4 +1,4 @@
-"""Whether what goes together in the original goes together in the release."""
+"""How well a release preserves associations between attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every measure of fidelity does: lay single released values beside single original ones."""
+"""The base class of fidelity measures, which compare single released and original values."""
 
 from __future__ import annotations
 

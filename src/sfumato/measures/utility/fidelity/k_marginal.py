@@ -1,4 +1,4 @@
-"""How alike the counts of a few attributes together are, in the original and in the release."""
+"""How similar the joint counts of a few attributes are in the original and in the release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a learner makes of a release: whether it tells it from the original, and what it learns from it."""
+"""What a learner makes of a release: whether it can tell it from the original, and what it learns."""
 
 from __future__ import annotations
 

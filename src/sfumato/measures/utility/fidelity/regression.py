@@ -1,4 +1,4 @@
-"""Whether a regression on the release finds what it finds on the original."""
+"""Whether a regression on the release agrees with a regression on the original."""
 
 from __future__ import annotations
 

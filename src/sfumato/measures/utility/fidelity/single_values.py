@@ -1,4 +1,4 @@
-"""Records: a release as a table of single values, the form in which all kinds of release can be compared."""
+"""Reduce any type of release to a table of single values, so that all types can be compared."""
 
 from __future__ import annotations
 
