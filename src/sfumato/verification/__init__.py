@@ -1,6 +1,7 @@
-"""Verifying: a second, simple implementation of every claim, for whoever does not trust the first.
+"""Verification: a second, simple implementation of every claim, for readers who do not trust the first.
 
-Nothing here is shared with what makes and measures releases: no model, measure, sanitizer, kernel, class or
-release is imported, and a test keeps it so. Records are counted with dictionaries and distributions compared
-value by value, as the definitions write them. It is slow beside the kernels, and meant to be read.
+This room shares nothing with the code that makes and measures releases: it imports no model, measure,
+sanitizer, kernel, class or release, and a test keeps it so. It counts records with dictionaries and compares
+distributions value by value, as the definitions write them. It is slow compared with the kernels, and meant
+to be read.
 """

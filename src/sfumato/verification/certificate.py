@@ -1,4 +1,4 @@
-"""Certificate: what was checked of a publication, by whom and with which version, and what was not."""
+"""Certificates: what was checked of a publication, by whom, with which version, and what was not."""
 
 from __future__ import annotations
 

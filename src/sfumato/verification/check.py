@@ -1,4 +1,4 @@
-"""Check: everything that a published folder says, one statement after the other."""
+"""Check everything that a published folder states, one statement after the other."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Contradictions: statements of a folder that cannot all be true.
+"""Find statements of a published folder that cannot all be true.
 
-Much of what a publisher says of a release cannot be computed from its cells: how it was made, what the rows
-stand for, figures of the original. Such statements stay unverified claims, but they must agree with each
-other and with the cells. For example, no method that draws synthetic records writes intervals such as
-``[42, 89)``, so a folder with such cells that names one is wrong, however well its report fits its manifest.
+Many of a publisher's statements about a release cannot be computed from its cells: how it was made, what the
+rows stand for, figures of the original. They stay unverified claims, but they must agree with each other and
+with the cells. For example, no method that draws synthetic records writes intervals such as ``[42, 89)``, so
+a folder with such cells that names one is wrong, however well its report fits its manifest.
 
 The facts about each method are written down here a second time, and the tests compare them with what the
-methods declare. A method that is not listed (a plug-in) is not checked: what is said of it stays a claim.
+methods declare. Statements about a method that is not listed here (a plug-in) stay unverified claims.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Documents: what a published folder says of itself, read strictly.
+"""Parse the documents of a published folder strictly.
 
-A key that is not known, that stands twice or is missing, and a value of the wrong type are errors: what
-nobody reads could say anything.
+An unknown, duplicate or missing key and a value of the wrong type are errors: a key that no reader reads
+could say anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures: every measure that a publication may claim, computed once more from the published cells."""
+"""Compute every measure that a publication may claim again, from the published cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folder: the files of a publication, and nothing outside of it."""
+"""Read the files of a publication, and nothing outside its folder."""
 
 from __future__ import annotations
 

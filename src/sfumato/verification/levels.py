@@ -1,4 +1,4 @@
-"""Levels: how far a publication keeps each privacy model, of all groups as the definitions write them."""
+"""The level to which a publication keeps each privacy model, computed from all its groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The outcome of verifying a folder: every check, and what became of it."""
+"""The outcome of verifying a folder: every check and its result."""
 
 from __future__ import annotations
 

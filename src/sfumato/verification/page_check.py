@@ -1,9 +1,8 @@
-"""Compare what a page states with what manifest and cells give, whichever version of sfumato wrote the page.
+"""Compare a report page with the manifest and the cells, whichever version of sfumato wrote the page.
 
-Three things are checked. Every figure and every claim of the page carries a mark that names what it shows;
-the marks of each block are those of `Statements`, in their order. The visible text of a mark shows its value.
-And outside of marks stand no numerals, so that no figure is without a mark. The wording itself is not
-compared.
+Three things are checked. Every figure and every claim on the page carries a mark that names what it shows,
+and each block has exactly the marks of `Statements`, in that order. The visible text of a mark shows its
+value. No numeral is outside of a mark, so every figure has one. The wording itself is not compared.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Read a page strictly: the few elements and attributes that a published page needs, and nothing else.
+"""Parse a page strictly: only the few elements and attributes that a published page needs are allowed.
 
-A browser repairs what is not well written, each in its way. So a page must be written so that all of them
-read the same: every element is closed, stands where it may stand, and has attributes in double quotes.
-Scripts, forms, frames, comments, references to other places, inline styles and hidden elements are refused,
-and so is a style sheet that no version of sfumato has written.
+Browsers repair malformed markup, each in its own way. So a page must be written so that all of them read it
+alike: every element is closed and in an allowed place, and attributes are in double quotes. Scripts, forms,
+frames, comments, references to other places, inline styles and hidden elements are refused, and so is a style
+sheet that no version of sfumato has written.
 """
 
 from __future__ import annotations

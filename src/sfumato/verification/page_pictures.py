@@ -1,8 +1,9 @@
 """Compare the picture of the class sizes with the cells: its line, its axes, and that nothing else is drawn.
 
-The panel says how values become places. So each point of the line must be where its values belong, each label
-of an axis at its value. Beside the line and the area under it, only straight lines from edge to edge (the
-grid), and lines outside of the panel (its axes), may be drawn: nothing that could be taken for another curve.
+The panel declares how values map to positions. Each point of the line must be at the position of its values,
+and each label of an axis at the position of its value. Apart from the line and the area under it, a picture
+may have only straight lines from edge to edge (the grid) and lines outside of the panel (its axes): nothing
+that a reader could take for another curve.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a page of format 3 must state, block by block: the expected marks, computed from manifest and cells.
 
-A mark names a place of the manifest, or a figure of the cells, as a JSON pointer (RFC 6901). A block is a
-section or the header of a page; it states its figures in this order, and no others. Wording, order of the
-blocks and looks are no part of the format.
+A mark names a place in the manifest, or a figure of the cells, as a JSON pointer (RFC 6901). A block is a
+section or the header of a page; it states its figures in this order, and no others. Wording, the order of the
+blocks and the appearance are not part of the format.
 """
 
 from __future__ import annotations

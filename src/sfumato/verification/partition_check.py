@@ -1,4 +1,4 @@
-"""Partitions: Parquet files in folders that tell a column's value, ``sex=Female/part-0.parquet``."""
+"""Check Parquet files in folders that name a column's value, such as ``sex=Female/part-0.parquet``."""
 
 from __future__ import annotations
 

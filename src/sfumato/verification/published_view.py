@@ -1,4 +1,4 @@
-"""Records: the published cells as a stranger sees them, counted."""
+"""The published cells as an outsider sees them, and the counts of their records."""
 
 from __future__ import annotations
 

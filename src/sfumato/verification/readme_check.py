@@ -1,7 +1,7 @@
-"""Compare the page that tells how to read a folder with the manifest, whichever version of sfumato wrote it.
+"""Compare the README of a folder with the manifest, whichever version of sfumato wrote it.
 
-Its programs and its table of cells are among the known ones. Its sentences may read as they like, but they
-name only what the manifest names, state the one number that they should, and label what no reader can check.
+Its programs and its table of cells must be among the known ones. Its sentences may use any wording, but they
+name only what the manifest names, state the one required number, and label what no reader can check.
 """
 
 from __future__ import annotations

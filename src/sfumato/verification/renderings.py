@@ -1,6 +1,6 @@
-"""Whether a text shows a value: numbers within their printed precision, everything else exactly.
+"""Decide whether a text shows a value: numbers within their printed precision, everything else exactly.
 
-A page may print a value as its version of sfumato likes: 0.0909 or 9.09%, 45222 or 45,222. The text is
+Each version of sfumato may print a value in its own way: 0.0909 or 9.09%, 45222 or 45,222. The text is
 therefore read back instead of being compared with one way to print the value.
 """
 

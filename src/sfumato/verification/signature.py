@@ -1,7 +1,8 @@
-"""Signature: who vouches for a manifest, by an Ed25519 key.
+"""Sign manifests with Ed25519 keys, and verify who vouches for a publication.
 
-What is signed is the manifest in its canonical form (see `documents.canonical`), so that neither blanks nor
-the order of keys matter. The manifest has the checksums of the other files, so the signature vouches for all.
+The signature covers the manifest in its canonical form (see `documents.canonical`), so that neither blanks
+nor the order of keys matter. The manifest has the checksums of the other files, so the signature covers them
+all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Statistics: published files of SPSS and Stata as a stranger reads them."""
+"""Read published SPSS and Stata files as an outsider would read them."""
 
 from __future__ import annotations
 

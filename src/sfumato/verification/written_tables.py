@@ -1,4 +1,4 @@
-"""Tables: the published files as a stranger reads them, some records at a time, equal rows put together."""
+"""Read published tables as an outsider would, in batches, with equal rows merged."""
 
 from __future__ import annotations
 
