@@ -57,19 +57,19 @@ def read_arrow(
     r"""Read a CSV, Parquet, Feather, Arrow or Excel file, chosen by its suffix.
 
     The columns of a CSV file hold text without surrounding blanks; an empty field is missing. Its
-    first line must be the header. Of a workbook the one sheet that is not empty is read, likewise as text.
+    first line must be the header. A workbook may have one non-empty sheet, which is likewise read as text.
 
     Parameters
     ----------
     path
         The file. A CSV file may be compressed (``.csv.gz``).
     separator, encoding, quote
-        How a CSV file is written, where :func:`sniff` would not find it.
+        How a CSV file is written, if :func:`sniff` would not detect it.
 
     Returns
     -------
     pyarrow.Table
-        At least one column and one record; every column has a name of its own.
+        At least one column and one record; every column has a distinct name.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def read_arrow(
 
 
 def read_encoded(path: Path, names: Sequence[str] | None = None) -> pa.Table:
-    """Read a Parquet file as `read_arrow` does, but texts as dictionaries, which hold equal ones once.
+    """Read a Parquet file as `read_arrow` does, but with dictionary-encoded texts, which save memory.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def read_encoded(path: Path, names: Sequence[str] | None = None) -> pa.Table:
 
 
 def format_of(path: Path) -> Format:
-    """Return the format that the suffix of a file tells."""
+    """Return the format that the suffix of a file indicates."""
     name = path.name.lower()
     if name.removesuffix(".gz").endswith(_CSV):
         return "csv"
@@ -132,14 +132,14 @@ def format_of(path: Path) -> Format:
 
 @dataclass(frozen=True)
 class CsvFile:
-    """A CSV file of which everything is known but the records.
+    """A CSV file whose dialect and header are known, and whose records are not read yet.
 
     Parameters
     ----------
     path
         The file.
     scan, dialect
-        What its text tells, and how it is written.
+        The result of scanning its text, and its dialect.
     header
         The names of its columns as the parser sees them.
     """
@@ -151,7 +151,7 @@ class CsvFile:
 
     @classmethod
     def opened(cls, path: Path, separator: str | None, encoding: str | None, quote: str | None) -> CsvFile:
-        """Look at a file, and refuse one without a header of different names."""
+        """Inspect a file, and refuse one whose header lacks distinct names."""
         require_file(path)
         scan = scanned(path, encoding)
         dialect = dialect_of(path, scan, separator, quote)
@@ -165,7 +165,7 @@ class CsvFile:
         return _with_row_names([name.strip() for name in self.header])
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the raw texts of these columns, some records at a time, in the order of the file."""
+        """Yield the raw texts of these columns in batches, in the order of the file."""
         import pyarrow as pa
         from pyarrow import csv as arrow_csv
 
@@ -207,7 +207,7 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
 
 
 def _whole(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return the one chunk of a column that `without_blanks` made."""
+    """Return the single chunk of a column that `without_blanks` made."""
     return column.chunk(0)
 
 
@@ -220,7 +220,7 @@ def without_blanks(path: Path, table: pa.Table) -> pa.Table:
 
 
 def _with_row_names(names: list[str]) -> list[str]:
-    """Name a first column without a name: R and pandas write the names or numbers of the rows there."""
+    """Name an unnamed first column, in which R and pandas write the names or numbers of the rows."""
     first, *rest = names
     return [_ROW_NAMES, *rest] if not first and rest and _ROW_NAMES not in rest else names
 
@@ -265,7 +265,7 @@ def _input(path: Path) -> Any:
 
 
 def _head(path: Path) -> Any:
-    """Return the first records, of which the first block has the header, so that nothing is read ahead."""
+    """Return the first two blocks, which are enough to parse the header without reading ahead."""
     from pyarrow import BufferReader
 
     with _input(path) as file:
@@ -305,7 +305,7 @@ def _skip_blank(row: Any) -> str:
 
 
 def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> DataError:
-    """Read once more, slowly, as only a single thread knows the number of a row; if it is still there."""
+    """Read again in a single thread, which alone knows row numbers, to name the first bad record."""
     require_file(path)
     from pyarrow import ArrowException
     from pyarrow import csv as arrow_csv
@@ -334,7 +334,7 @@ def _unreadable_record(path: Path, dialect: Dialect, names: Sequence[str]) -> Da
 def _swallows_the_rest(last: str, scan: Scan, dialect: Dialect) -> bool:
     """Whether the last field is quoted to the end of the file because its quote is never closed.
 
-    The parser takes the end of the file for the end of the field, and the records inside would be lost.
+    The parser ends the field at the end of the file, and the records inside would be lost.
     """
     return scan.last != dialect.quote and ("\n" in last or "\r" in last)
 
@@ -387,7 +387,7 @@ def _read_parquet(
 
 
 def _written_out(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """Give columns of text back the type that they have in the file, unless Arrow could not hold them so."""
+    """Give text columns the type that they have in the file, unless Arrow cannot hold them that way."""
     from pyarrow import string
 
     for name in names:
@@ -406,7 +406,7 @@ def _n_bytes(texts: pa.DictionaryArray) -> int:
 
 
 def _unpacked(metadata: Any) -> int:
-    """Return how many bytes a Parquet file says that it holds, or else needs for one code in each cell."""
+    """Return the size that a Parquet file declares, at least the size of one code for each cell."""
     groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
     return max(4 * metadata.num_rows * metadata.num_columns, sum(group.total_byte_size for group in groups))
 
@@ -428,7 +428,7 @@ def _read_ipc(path: Path) -> pa.Table | None:
 
 
 def _batches(path: Path, source: Any, *, is_file_format: bool) -> tuple[list[Any], Any]:
-    """Return the batches of a file, one read after the other so that one that grows too much is soon seen."""
+    """Return the batches of a file, read one by one so that a file that grows too much is noticed early."""
     import pyarrow as pa
 
     left = most_unpacked(path)
@@ -503,7 +503,7 @@ def _too_large(path: Path) -> DataError:
 
 
 class NoRecords(DataError):
-    """Raised where a file has a header and nothing else."""
+    """Raised for a file that has only a header."""
 
 
 def _no_records(path: Path) -> NoRecords:

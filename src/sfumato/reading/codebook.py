@@ -20,7 +20,7 @@ class Codebook:
     Parameters
     ----------
     columns
-        What a column is called, where it has a label.
+        The label of each column that has one.
     values
         For each column with labelled numbers, the label of each.
 
@@ -42,7 +42,7 @@ NO_CODEBOOK = Codebook()
 def read_codebook(path: str | Path) -> Codebook:
     """Read the labels of a file of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt).
 
-    Of its records none is read. Labels of texts and of declared missing values are left out.
+    No records are read. Labels of texts and of declared missing values are omitted.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def read_codebook(path: str | Path) -> Codebook:
     Returns
     -------
     Codebook
-        What `publish` takes, to write the labels of what is released unchanged.
+        Pass it to `publish` to write the labels of unchanged values.
     """
     place = Path(path)
     require_file(place)
@@ -63,7 +63,7 @@ def read_codebook(path: str | Path) -> Codebook:
 
 
 def codebook_of(files: Iterable[Path]) -> Codebook:
-    """Return the labels that all files have alike; those of other formats have none."""
+    """Return the labels that all files share; files of other formats have none."""
     every = list(files)
     if not every or not all(file.suffix.lower() in SUFFIXES for file in every):
         return NO_CODEBOOK

@@ -34,12 +34,12 @@ class Relation:
     Parameters
     ----------
     column
-        The column that tells nothing more.
+        The superfluous column.
     other
-        The column that tells it all.
+        The column that determines it.
     how
         ``same``: one value of each for one of the other. ``scaled``: numbers in the same order, such as
-        logarithms. ``follows``: the other determines it, but not the other way round.
+        logarithms. ``follows``: the other column determines it, but not vice versa.
     """
 
     column: str
@@ -55,7 +55,7 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     table
         The records.
     numbers
-        For each numeric column the number behind each code, not a number where it is missing.
+        For each numeric column the number behind each code, NaN where it is missing.
 
     Examples
     --------
@@ -86,10 +86,10 @@ _RECORDS_FOR_A_PAIR = 10
 
 
 def given_away(table: Table, column: str, other: str) -> float:
-    """Return how much of what could be known of a column another one tells: 0 nothing, 1 everything.
+    """Return how much of the information in a column another column reveals: 0 nothing, 1 everything.
 
     The uncertainty coefficient: the information that the two share, less what chance would give, over the
-    entropy of the column. Where there are few records for so many values nothing can be said, so it is 0.
+    entropy of the column. With too few records for the number of values it is 0, since nothing is certain.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def given_away(table: Table, column: str, other: str) -> float:
 
 @dataclass(frozen=True)
 class _ColumnGroups:
-    """The columns of a table in groups that say the same: one value of each for one of another.
+    """The columns of a table in groups of equivalent columns, whose values map one to one.
 
     A column follows from another if equal values of the other always come with equal values of it. A table
     of 3,000 columns has nine million pairs, too many to look at one by one. So columns that say the same are
@@ -157,7 +157,7 @@ class _ColumnGroups:
         )
 
     def columns_following(self, group: int) -> list[int]:
-        """Return the columns that follow from those of a group, its own included, if that is no chance."""
+        """Return the columns that follow from those of a group, its own included, if this is not chance."""
         codes, n_values = self.codes[group], self.n_values[group]
         is_likely = (self.n_values >= 2) & ((len(codes) - n_values) * self.bits >= _BITS)
         coarser = self._not_refuted(group, np.flatnonzero(is_likely & (self.n_values < n_values))).tolist()
@@ -166,7 +166,7 @@ class _ColumnGroups:
         return sorted(column for other in found for column in self.members[other])
 
     def _not_refuted(self, group: int, others: Integers) -> Integers:
-        """Return the groups of these that follow from one in the rows that are looked at first."""
+        """Return those of these groups that follow from one group in the rows that are checked first."""
         codes = self.some[:, group]
         one_row = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
         one_row[codes] = np.arange(len(codes))
@@ -181,7 +181,7 @@ class _ColumnGroups:
 
 
 def _renumbered(codes: Codes) -> Codes:
-    """Number the codes by the rows in which they occur last, whatever they were; none is left out."""
+    """Renumber the codes by the last row in which each occurs, so that equivalent columns become equal."""
     last = np.empty(int(codes.max()) + 1, dtype=np.int64)
     last[codes] = np.arange(len(codes))
     number = np.empty(len(last), dtype=np.int32)
@@ -206,7 +206,7 @@ def _bits(shares: Floats) -> float:
 
 
 def _ranked(table: Table, numbers: Mapping[str, Floats | None]) -> list[Relation]:
-    """Return which columns of numbers have (nearly) the same order, which no code is shared for."""
+    """Return numeric columns that have (nearly) the same order, which comparing codes misses."""
     rows = np.random.default_rng(1).permutation(table.n_rows)[:_ROWS_RANKED]
     of_rows = {
         name: values[table[name].codes[rows]] for name, values in numbers.items() if values is not None
@@ -227,7 +227,7 @@ def _differ_enough(values: Floats) -> bool:
 
 
 def _are_alike(one: Floats, other: Floats) -> bool:
-    """Return whether two columns have the same order where both have a value, as most rows do."""
+    """Return whether two columns have the same order where both have a value, which must be most rows."""
     both = ~(np.isnan(one) | np.isnan(other))
     if 2 * np.count_nonzero(both) < len(one) or not (
         _differ_enough(one[both]) and _differ_enough(other[both])
@@ -237,7 +237,7 @@ def _are_alike(one: Floats, other: Floats) -> bool:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Return the mean rank of each value, that of a missing one in the middle."""
+    """Return the mean rank of each value; missing values get the middle rank."""
     present = ~np.isnan(values)
     _, place, counts = np.unique(values[present], return_inverse=True, return_counts=True)
     ranks = np.full(len(values), 0.0)

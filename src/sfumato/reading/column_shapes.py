@@ -58,7 +58,7 @@ def as_numbers(values: Sequence[str], decimal: str, thousands: str = "") -> Floa
 
 
 def _in_thousands(values: Sequence[str], decimal: str, thousands: str) -> Floats | None:
-    """Return numbers of which some have marks between their thousands."""
+    """Return numbers, at least one of which has marks between its thousands."""
     shape = re.compile(
         rf"[+-]?(?:0|[1-9][0-9]{{0,2}}(?:{re.escape(thousands)}[0-9]{{3}})+|[1-9][0-9]*)(?:{re.escape(decimal)}[0-9]+)?"
     )
@@ -101,14 +101,14 @@ def decimal_mark(table: Table) -> str:
 
 
 def decimal_mark_without(table: Table, missing: frozenset[str]) -> str:
-    """Return the decimal mark of the values that are none of these spellings."""
+    """Return the decimal mark of all values except these spellings of a missing value."""
     columns = [_texts(column, missing) for column in table.columns.values()]
     commas = sum(_has_decimals(values, ",") for values in columns)
     return "," if commas and commas >= sum(_has_decimals(values, ".") for values in columns) else "."
 
 
 def _has_decimals(values: Sequence[str], mark: str) -> bool:
-    """Whether these are numbers, and the mark in them is not one between thousands."""
+    """Whether these are numbers whose mark is decimal, not a mark between thousands."""
     if not all(map(_NUMBER[mark].fullmatch, values)):
         others = (other for other in THOUSANDS_MARKS if other != mark)
         return any(_has_both(values, mark, other) for other in others)
@@ -142,7 +142,7 @@ _ISO_PREFIXES = Prefixes((10, 7, 4))
 
 @dataclass(frozen=True)
 class DateFormat:
-    """The hierarchy that the format allows, and what a person should know about it."""
+    """The hierarchy that a date format allows, and a note about it for the person who confirms it."""
 
     hierarchy: HierarchySource | None
     note: str = ""
@@ -220,9 +220,9 @@ _FLAG = re.compile(r"[01jnymfwtd]|yes|no|ja|nein|oui|non|s[i\u00ed]|true|false|(
 def likely_missing_values(table: Table) -> tuple[str, ...]:
     """Return the spellings of a missing value that occur, such as ``?``; the empty field is not one of them.
 
-    A spelling that is a word elsewhere (``None``, ``NA``, ``-``) counts only where all other values of
-    the column are numbers, dates, codes or yes and no. So does any other word without a digit that
-    several records have in a column of numbers or dates (``k.A.``), unless it is a value elsewhere.
+    A spelling that is also a word (``None``, ``NA``, ``-``) counts only in a column whose other values are
+    all numbers, dates, codes or yes and no. Any other word without a digit (``k.A.``) counts if several
+    records have it in a column of numbers or dates and it is not a value elsewhere.
 
     Examples
     --------

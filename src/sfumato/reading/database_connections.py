@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Connection(Protocol):
-    """A connection by Python's DB-API (PEP 249), or by ADBC, which gives Arrow tables."""
+    """A DB-API (PEP 249) connection, or an ADBC connection, which returns Arrow tables."""
 
     def cursor(self) -> Any:
-        """Return what asks and fetches."""
+        """Return a cursor, which runs queries and fetches records."""
 
 
 def queried(connection: Connection, query: str) -> pa.Table:
@@ -27,7 +27,7 @@ def queried(connection: Connection, query: str) -> pa.Table:
     Parameters
     ----------
     connection
-        What to ask; it is left open.
+        The connection; it is left open.
     query
         The query, whose columns must have different names.
     """
@@ -60,7 +60,7 @@ def _fetched(cursor: Any) -> pa.Table:
 
 
 def _array(values: Sequence[Any]) -> pa.Array:
-    """Return values of one type as they are, others as text."""
+    """Return values of a single type unchanged, mixed ones as text."""
     import pyarrow as pa
 
     try:

@@ -38,11 +38,11 @@ class Database(Protocol):
 
     @property
     def name(self) -> str:
-        """How a message calls it."""
+        """The name of the database in messages."""
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it consists of, if it is one that lies here."""
+        """The local files of the database, if it has any."""
 
     lists_schemas: ClassVar[bool]
     """Whether a table is listed with the schema that it lies in."""
@@ -54,7 +54,7 @@ class Database(Protocol):
         """Return the columns of a query and their types."""
 
     def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a query, some at a time, with these types."""
+        """Yield the records of a query in batches, with these types."""
 
 
 def is_database(path: str) -> bool:
@@ -115,8 +115,8 @@ def _without_password(address: str) -> str:
 class SqlQuery:
     """The records of a table or of a query.
 
-    They come in the order in which the database tells them, which is the same each time as long as nothing
-    is written to it.
+    Records come in the order in which the database returns them, which is stable as long as nothing is
+    written to it.
     """
 
     database: Database
@@ -124,7 +124,7 @@ class SqlQuery:
 
     @property
     def label(self) -> str:
-        """How a message calls it."""
+        """The name of the source in messages."""
         return self.database.name
 
     @property
@@ -190,7 +190,7 @@ def _place(database: Database, table: str) -> str:
 
 
 def changed(label: str) -> DataError:
-    """Refuse a source whose values are not of the types that it told before."""
+    """Refuse a source whose values no longer have the types that it reported before."""
     return DataError(f"{label} was changed while it was read; read it again")
 
 
@@ -200,7 +200,7 @@ def quoted(name: str) -> str:
 
 
 def _cast(told: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the records that follow their columns, with these types."""
+    """Yield the records that come after the column types in a stream, cast to these types."""
     import pyarrow as pa
 
     next(told)
@@ -219,7 +219,7 @@ def _refused(name: str, sign: str = "") -> DataError:
 
 @dataclass(frozen=True)
 class _DatabaseFile:
-    """A database in a file; what was not yet written into it lies in another, whose name ends differently."""
+    """A database in a file, which may have a journal file next to it with another ending."""
 
     path: Path
 
@@ -228,12 +228,12 @@ class _DatabaseFile:
 
     @property
     def name(self) -> str:
-        """How a message calls it."""
+        """The name of the database in messages."""
         return self.path.name
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The file, and what was not yet written into it."""
+        """The file and its journal, if it has one."""
         beside = self.path.with_name(f"{self.path.name}{self.beside}")
         return (self.path, beside) if beside.exists() else (self.path,)
 
@@ -253,7 +253,7 @@ class Sqlite(_DatabaseFile):
         return [name for rows in self._asked(listing) for (name,) in rows]
 
     def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query; each has one type, which SQLite does not ask of its values."""
+        """Return the columns of a query with one type each, which SQLite does not enforce on the values."""
         import pyarrow as pa
 
         (names,) = next(self._asked(f"SELECT * FROM ({query}) LIMIT 0", told=True))
@@ -269,7 +269,7 @@ class Sqlite(_DatabaseFile):
             yield _batch(rows, schema)
 
     def _asked(self, query: str, *, told: bool = False) -> Iterator[list[Any]]:
-        """Yield the rows of a query, some at a time; before them, if it is to be told, its columns."""
+        """Yield the rows of a query in batches, after the column names if these are wanted."""
         address = f"file:{quote(str(self.path.absolute()))}?mode=ro"
         try:
             # an engine may read from one of its own threads, but never from two at once
@@ -298,7 +298,7 @@ class Sqlite(_DatabaseFile):
 
 
 def _batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Put rows of numbers and texts into columns; in a column of text a number is written out."""
+    """Turn rows of numbers and texts into columns; numbers in a text column become text."""
     import pyarrow as pa
 
     columns = [
@@ -340,7 +340,7 @@ class DuckDBFile(_DatabaseFile):
         return _cast(self._asked(query), schema)
 
     def _asked(self, query: str) -> Iterator[Any]:
-        """Yield the columns of a query, then its records, some at a time."""
+        """Yield the columns of a query, then its records in batches."""
         import pyarrow as pa
 
         duckdb = self._duckdb()
@@ -391,12 +391,12 @@ class Postgres:
 
     @property
     def name(self) -> str:
-        """How a message calls it."""
+        """The name of the database in messages."""
         return urlsplit(self.address).path.strip("/") or os.environ.get("PGDATABASE", "the database")
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """No file that lies here."""
+        """No local file."""
         return ()
 
     def tables(self) -> list[str]:
@@ -409,7 +409,7 @@ class Postgres:
         return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
 
     def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query and their types; what Arrow has no type for is told as text."""
+        """Return the columns of a query and their types; types that Arrow lacks become text."""
         import pyarrow as pa
 
         found = next(self._asked(f"SELECT * FROM ({query}) AS source LIMIT 0"))
@@ -420,7 +420,7 @@ class Postgres:
         return _cast(self._asked(query), schema)
 
     def _asked(self, query: str) -> Iterator[Any]:
-        """Yield the columns of a query, then its records, some at a time."""
+        """Yield the columns of a query, then its records in batches."""
         import pyarrow as pa
 
         manager, connection = self._connected()

@@ -51,21 +51,21 @@ class Dialect:
 def sniff(
     path: Path, *, separator: str | None = None, encoding: str | None = None, quote: str | None = None
 ) -> Dialect:
-    r"""Find out how a CSV file is written; what is given is taken as it is.
+    """Detect how a CSV file is written; settings that are given are not questioned.
 
     Parameters
     ----------
     path
         The file, which may be compressed (``.csv.gz``).
     separator, encoding, quote
-        What is known already.
+        Settings that are known already.
 
     Returns
     -------
     Dialect
         The separator, among comma, semicolon, tab and bar, that splits the most records into as many
-        fields as the header; the encoding that the byte order mark tells, else UTF-8 or Windows-1252,
-        whichever decodes the whole file; and the quote.
+        fields as the header; the encoding of the byte order mark, else UTF-8 or Windows-1252, whichever
+        decodes the whole file; and the quote.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def sniff(
 
 @dataclass(frozen=True)
 class Scan:
-    """What one pass over the whole text of a file tells: that it decodes, its head and its end."""
+    """What one pass over the whole text of a file shows: that it decodes, its head and its end."""
 
     encoding: str
     sample: str
@@ -103,7 +103,7 @@ class Scan:
 
 
 def scanned(path: Path, encoding: str | None) -> Scan:
-    """Read the whole file as text in the given encoding, else in the first that it may be written in."""
+    """Read the whole file as text in the given encoding, else in the first candidate that decodes it."""
     if encoding is not None:
         scan = _scan_as(path, _known_encoding(path, encoding))
         trouble = f"{path.name} is not written in {encoding!r}; {_ENCODING_REMEDY}"
@@ -183,7 +183,7 @@ def _chunks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
 
 
 def most_unpacked(path: Path) -> int:
-    """Return to how many bytes a compressed file may grow before it is taken for one made to do harm."""
+    """Return the size up to which a compressed file may grow before it counts as a decompression bomb."""
     return _MOST_GROWTH * path.stat().st_size + _SMALL
 
 
@@ -212,7 +212,7 @@ def is_gzip(path: Path) -> bool:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is not a plain file or may not be read."""
+    """Refuse anything that is not a plain file or not readable."""
     trouble = why_unreadable(path)
     if trouble:
         raise DataError(f"{path.name or path} {trouble}")
@@ -222,7 +222,7 @@ def require_file(path: Path) -> None:
 
 
 def dialect_of(path: Path, scan: Scan, separator: str | None, quote: str | None) -> Dialect:
-    """Choose the separator and the quote, where they are not given, that suit the scanned text best."""
+    """Choose the separator and the quote that suit the scanned text best, unless they are given."""
     if quote is not None and quote not in _QUOTES:
         raise DataError(f"{path.name}: {quote!r} cannot be the quote; give \" or '")
     if separator is not None and not _can_separate(separator):
@@ -241,7 +241,7 @@ def _can_separate(separator: str) -> bool:
 
 
 def _likely_quotes(sample: str) -> tuple[str, ...]:
-    """Return the quotes that are possible, the likelier one first."""
+    """Return the possible quotes, the likelier one first."""
     double, single = (_n_wrapped(sample, quote) for quote in _QUOTES)
     if single <= double:
         return ('"',)
@@ -255,7 +255,7 @@ def _n_wrapped(sample: str, quote: str) -> int:
 
 
 def _consistency(scan: Scan, separator: str, quote: str) -> tuple[float, int]:
-    """Return the share of records that are as wide as the header, and that width."""
+    """Return the share of records that are as wide as the header, and the header's width."""
     records = csv.reader(io.StringIO(scan.sample, newline=""), delimiter=separator, quotechar=quote)
     widths = [len(record) for record in records if any(field.strip() for field in record)]
     if scan.truncated and len(widths) > 1:

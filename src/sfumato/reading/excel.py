@@ -82,7 +82,7 @@ def _sheets(path: Path) -> Sheets:
 
 
 def _refuse_bomb(path: Path) -> None:
-    """Raise `DataError` where a workbook would take far more memory than its size tells."""
+    """Raise `DataError` if a workbook would take far more memory than its size suggests."""
     if not zipfile.is_zipfile(path):
         return
     most = most_unpacked(path)
@@ -103,7 +103,7 @@ def _refuse_bomb(path: Path) -> None:
 
 
 def _is_well_formed(path: Path) -> bool:
-    """Whether the parts of an .ods file are XML; of one that is not, its reader may seek the end for ever."""
+    """Whether the parts of an .ods file are XML; a reader may loop forever on one that is not."""
     if path.suffix.lower() != ".ods" or not zipfile.is_zipfile(path):
         return True
     try:
@@ -118,7 +118,7 @@ def _is_well_formed(path: Path) -> bool:
 
 
 def _extent(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, int]:
-    """Return the last row and the last column that a member speaks of: a sheet is held as far as there."""
+    """Return the last row and column that a member mentions: a sheet takes memory up to there."""
     n_rows = n_columns = 0
     for tags in _tags(packed, entry):
         places = set(_PLACE.findall(tags))

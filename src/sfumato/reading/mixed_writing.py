@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class MixedWriting(UserWarning):
-    """Something that a file writes in more than one way; the message says what was found and assumed."""
+    """Something that a file writes in several ways; the message says what was found and assumed."""
 
 
 _collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 
 def report(words: str) -> None:
-    """Warn of a mixture, or hand it to whoever collects what is found."""
+    """Warn of mixed notations, or add the warning to the list of an enclosing `collected`."""
     found = _collected.get()
     if found is None:
         warnings.warn(words, MixedWriting, stacklevel=2)
@@ -34,7 +34,7 @@ def report(words: str) -> None:
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
-    """Collect what is reported inside, each sentence once, where a warning would reach nobody."""
+    """Collect the reports from inside, each sentence once, where a warning would go unseen."""
     found: list[str] = []
     token = _collected.set(found)
     try:
@@ -48,7 +48,7 @@ def collected() -> Iterator[list[str]]:
 
 @dataclass(frozen=True)
 class MixedLines:
-    """How many lines are beyond ASCII, in UTF-8 and in something else, and which of each is the first."""
+    """How many lines are beyond ASCII, in UTF-8 and otherwise, and the first line of each sort."""
 
     n_utf8: int
     first_utf8: int
@@ -63,7 +63,7 @@ class MixedLines:
 
 
 def mixed_lines(lines: Iterable[bytes]) -> MixedLines | None:
-    """Look at the lines beyond ASCII; ``None`` where all of them are written in one way.
+    """Inspect the lines beyond ASCII; return ``None`` if all of them use the same encoding.
 
     Examples
     --------
@@ -104,7 +104,7 @@ _DECIMALS = re.compile(r"[+-]?[0-9]+([.,])(?:[0-9]{1,2}|[0-9]{4,})")
 
 
 def mixed_numbers(columns: Mapping[str, pa.DictionaryArray]) -> Iterator[str]:
-    """Say of each column of texts whose numbers have different marks which ways there are, and how often.
+    """Describe each column of texts whose numbers have different marks: which marks, and how often.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ _TEXT = "its values are taken for text, not for numbers, until they are written 
 
 
 def _told(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, str]]) -> str:
-    """Say how many records have each way, and which is the first."""
+    """Say how many records use each notation, and which record is the first."""
     number = {way: place for place, way in enumerate(dict.fromkeys(ways.values()))}
     way_of = np.full(len(column.dictionary) + 1, -1)
     way_of[list(ways)] = [number[way] for way in ways.values()]
@@ -142,7 +142,7 @@ def _told(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, str]]) -> st
 
 
 def _ways(texts: pa.Array) -> dict[int, tuple[str, str]]:
-    """Return for the texts that show it their marks between thousands and of decimals; else nothing."""
+    """Return the marks between thousands and of decimals for the texts that show them."""
     if not _are_numbers(texts[:_SAMPLE].to_pylist()) or not _has_two_marks(texts):
         return {}
     places = enumerate(texts.to_pylist())
@@ -155,7 +155,7 @@ def _are_numbers(values: list[str | None]) -> bool:
 
 
 def _has_two_marks(texts: pa.Array) -> bool:
-    """Whether any two of the marks occur: nearly all columns of numbers have one, and are done with."""
+    """Whether two of the marks occur: nearly all columns of numbers have one, and need no more checks."""
     from pyarrow import compute
 
     marks = (r"\.", ",", "['\u2019]", r"[ \x{00a0}\x{202f}]")
@@ -172,7 +172,7 @@ def _way(value: str) -> tuple[str, str] | None:
 
 
 def _pattern(thousands: str, decimal: str) -> str:
-    """Write a way by nines, which are nobody's number."""
+    """Write a notation with nines, which reveal no value."""
     return ("9" if not thousands else f"9{thousands}999") + (f"{decimal}9" if decimal else "")
 
 

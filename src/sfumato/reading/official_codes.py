@@ -12,14 +12,14 @@ from sfumato.data.schema import Role
 
 @dataclass(frozen=True)
 class Code:
-    """What a column of codes is about.
+    """What a column of codes contains.
 
     Parameters
     ----------
     role
-        What such codes usually are.
+        The usual role of such codes.
     what
-        What they are called, in a sentence that begins with "Written like".
+        Their name, as the end of a sentence that begins with "Written like".
     hierarchy
         How they generalize.
     """
@@ -30,7 +30,7 @@ class Code:
 
 
 def code_of(words: str, values: Sequence[str]) -> Code | None:
-    """Return which codes these are by the words of the column's name and all of its values, if any."""
+    """Return the official codes that a column holds, by its name and all of its values, if any."""
     if not values:
         return None
     found = (recognised(words, values) for recognised in _KINDS)
@@ -126,7 +126,7 @@ _OLDEST = 130
 
 
 def _ages(words: str, values: Sequence[str]) -> Code | None:
-    """Recognise ``31 years``, and bands such as ``20-29`` and ``65+`` where the name speaks of an age."""
+    """Recognize ``31 years``, and bands such as ``20-29`` and ``65+`` if the name mentions an age."""
     in_years = _all(_YEARS, values)
     bands = _all(_BAND, values) if in_years is None and re.search(r"\b(?:age|alter|edad)", words) else None
     numbers = in_years or bands
@@ -151,7 +151,7 @@ def _decades(number_of: Mapping[str, int], ordered: Sequence[str]) -> Mapping[st
 
 
 def _pairs(ordered: Sequence[str]) -> Mapping[str, list[str]]:
-    """Put neighbours together, two by two; of fewer than four bands there is no level between."""
+    """Merge neighbours in pairs; with fewer than four bands there is no level in between."""
     if len(ordered) < 4:
         return {}
     pairs = [list(ordered[first : first + 2]) for first in range(0, len(ordered) - len(ordered) % 2, 2)]

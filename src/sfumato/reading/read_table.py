@@ -26,15 +26,15 @@ def read(
     ----------
     source
         A CSV, Parquet or Feather file, a folder or a pattern such as ``2024-*.csv``, a SQLite or DuckDB file,
-        ``postgresql://user@host/database``; or what is in memory: a pandas or Polars frame, a DuckDB
+        ``postgresql://user@host/database``; or data in memory: a pandas or Polars frame, a DuckDB
         relation, an Arrow table, a mapping of columns, a connection to any database. The columns of a CSV
         file are read as text, so that leading zeros survive; the schema says which are numbers.
     table, query
-        What of a database is read: one of them. Of a connection it is a query.
+        The table or query to read from a database, not both; a connection takes a query.
     separator, encoding, quote
-        How a CSV file is written, where that should not be sniffed.
+        How a CSV file is written, if this should not be detected.
     missing_values
-        Spellings of a missing value beside the empty field.
+        Spellings of a missing value in addition to the empty field.
 
     Examples
     --------

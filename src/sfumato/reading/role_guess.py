@@ -50,15 +50,15 @@ class Guess:
     reason
         One sentence for the person who confirms it; it shows no record's value.
     n_distinct
-        How many different values occur, missing ones left out.
+        How many distinct values occur, not counting missing ones.
     n_missing
         How many records lack a value.
     kind_in_table
-        The kind that the table gives the column where the project file does not say another.
+        The column's kind in the table, unless the project file names another.
     tells
-        ``person`` where it tells whose a record is and some people have several, ``weight`` where it says for
-        how many people a record stands, ``household`` where it says who lives together; nothing elsewhere.
-        Of one column each at most.
+        ``person`` if the column identifies the person of a record and some people have several, ``weight`` if
+        it is the number of people that a record represents, ``household`` if it identifies households; empty
+        otherwise. At most one column has each.
     """
 
     name: str
@@ -75,9 +75,8 @@ class Guess:
 def guess(table: Table) -> tuple[Guess, ...]:
     """Guess what every column is.
 
-    The spellings of `likely_missing_values` count as missing, and the marks of `decimal_mark` and
-    `thousands_mark` as those of numbers, so hand them to `sfumato.workflow.project.new_project.project_text`
-    as well.
+    The spellings of `likely_missing_values` count as missing, and numbers use the marks of `decimal_mark` and
+    `thousands_mark`. Pass these to `sfumato.workflow.project.new_project.project_text` as well.
 
     Examples
     --------
@@ -102,7 +101,7 @@ def guess(table: Table) -> tuple[Guess, ...]:
 
 
 def _guessed_apart(evidence: Mapping[str, _Evidence]) -> Iterator[tuple[str, Guess]]:
-    """Guess each column by itself, and tell how far that has come where there are many."""
+    """Guess each column by itself, and report progress if there are many."""
     for place, (name, column) in enumerate(evidence.items()):
         if place and place % _COLUMNS_A_LINE == 0:
             tell(f"{place:,} of {len(evidence):,} columns looked at")
@@ -117,7 +116,7 @@ _COLUMNS_A_LINE = 500
 
 @dataclass(frozen=True)
 class _Evidence:
-    """The name and the values of one column, each distinct value once, missing ones left out."""
+    """The name of one column and its distinct values without missing ones."""
 
     name: str
     kind_in_table: Kind
@@ -146,12 +145,12 @@ class _Evidence:
 
     @cached_property
     def topic(self) -> vocabulary.Topic | None:
-        """What the name says that the column is about."""
+        """The topic that the name of the column suggests."""
         return vocabulary.topic_of(self.words)
 
     @cached_property
     def numbers(self) -> Floats | None:
-        """The values as numbers, or ``None`` where they are not numbers but texts or codes."""
+        """The values as numbers, or ``None`` if they are texts or codes."""
         if self.kind_in_table == "numeric":
             return np.array([float(value) for value in self.values])
         found = column_shapes.as_numbers(self.values, *self.marks)
@@ -160,7 +159,7 @@ class _Evidence:
         return found
 
     def number_of_code(self, column: Column) -> Floats | None:
-        """Return the number behind each code of the column, not a number where there is none."""
+        """Return the number behind each code of the column, NaN where there is none."""
         if self.numbers is None:
             return None
         known = dict(zip(self.values, self.numbers.tolist(), strict=True))
@@ -168,17 +167,17 @@ class _Evidence:
 
     @cached_property
     def code(self) -> official_codes.Code | None:
-        """Which official codes these are, if any."""
+        """The official codes that the values are, if any."""
         return None if self.kind_in_table == "numeric" else official_codes.code_of(self.words, self.values)
 
     @cached_property
     def dates(self) -> column_shapes.DateFormat | None:
-        """How the values are written as dates, or ``None`` where they are not dates."""
+        """How the values are written as dates, or ``None`` if they are not dates."""
         return column_shapes.as_dates(self.values)
 
     @cached_property
     def is_icd(self) -> bool:
-        """Whether these are codes of the classification of diseases, recognised by their dots."""
+        """Whether these are ICD codes, recognized by their dots."""
         return self.looks_like(column_shapes.ICD) and any("." in value for value in self.values[:1000])
 
     @cached_property
@@ -280,7 +279,7 @@ def _points_by_shape(column: _Evidence) -> str:
 
 
 def _points_by_name(column: _Evidence) -> str:
-    """Return the reason to take a column for identifying by words that also occur in other names."""
+    """Return a reason to take a column for identifying, from words that also occur in other names."""
     if column.dates:
         return ""
     if vocabulary.IDENTIFIER.search(column.words):
@@ -298,7 +297,7 @@ def _points_by_name(column: _Evidence) -> str:
 
 
 def _points_by_uniqueness(column: _Evidence) -> str:
-    """Return the reason to take values for identifying that (nearly) every record has for itself alone."""
+    """Return a reason to take a column for identifying because its values are (nearly) unique."""
     if column.topic or column.dates or column.is_icd or not column.is_nearly_unique:
         return ""
     if column.numbers is not None:
@@ -311,7 +310,7 @@ def _points_by_uniqueness(column: _Evidence) -> str:
 
 
 def _is_numbering(column: _Evidence, numbers: Floats) -> bool:
-    """Whether records are numbered, without a gap or with many digits; a measurement is not like that."""
+    """Whether the records are numbered, without a gap or with many digits; measurements are not."""
     if column.n_distinct < 20 or column.n_distinct < column.n_present:
         return False
     span = float(numbers.max()) - float(numbers.min())
@@ -339,7 +338,7 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
 def _person_numbers(
     guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
 ) -> dict[str, Guess]:
-    """Return the columns that number people with several records: much is always the same with them."""
+    """Return the columns that number people with several records: other columns rarely vary per person."""
     following: dict[str, list[str]] = {}
     for each in found:
         if each.how == "follows":
@@ -357,7 +356,7 @@ def _person_numbers(
 def _with_person(
     guesses: dict[str, Guess], numbers: Mapping[str, Guess], evidence: Mapping[str, _Evidence]
 ) -> dict[str, Guess]:
-    """Say which column tells whose a record is: one that is named after people, and of these the finest."""
+    """Mark the column that identifies people: one that is named after people, of these the finest."""
     telling = [
         name
         for name, each in guesses.items()
@@ -378,7 +377,7 @@ def _names_people(column: _Evidence) -> bool:
 
 
 def _tells_people(found: Guess, column: _Evidence) -> bool:
-    """Whether some of the people (not households) whom a column numbers have several records."""
+    """Whether some of the people (not households) that a column numbers have several records."""
     repeats = 1 < column.n_present / max(column.n_distinct, 1) <= _MOST_RECORDS
     is_one = found.role == "identifying" and column.n_distinct > 1
     return is_one and repeats and not vocabulary.HOUSEHOLD.search(column.words)
@@ -394,7 +393,7 @@ def _may_number_people(column: _Evidence) -> bool:
 
 
 def _weights(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
-    """Return the first column of survey weights; more of them weigh for other questions."""
+    """Return the first column of survey weights; further ones are weights for other questions."""
     name = next((name for name, column in evidence.items() if _are_survey_weights(column)), None)
     if name is None:
         return {}
@@ -406,7 +405,7 @@ def _weights(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) ->
 
 
 def _are_survey_weights(column: _Evidence) -> bool:
-    """Whether every record has a number of people; what may also be a body's weight must be large."""
+    """Whether every record has a number of people; if it could be body weight, it must be large."""
     numbers = column.numbers
     if numbers is None or column.n_missing or not len(numbers) or float(numbers.min()) <= 0:
         return False
@@ -451,7 +450,7 @@ _SAYS = {"same": "Says the same as {}", "scaled": "Says the same as {} on anothe
 def _without_copies(
     guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
 ) -> dict[str, Guess]:
-    """Withhold what only says again what another column says that is released."""
+    """Withhold columns that repeat another released column."""
     kept = dict(guesses)
     order = {name: place for place, name in enumerate(guesses)}
     for each in sorted(found, key=lambda relation: order[relation.column]):
@@ -475,7 +474,7 @@ def _withheld(column: Guess, reason: str) -> Guess:
 
 
 def _without_tellers(guesses: dict[str, Guess], table: Table) -> dict[str, Guess]:
-    """Withhold what would give a sensitive attribute away: no grouping protects one and still tells both."""
+    """Withhold columns that reveal a sensitive attribute: no grouping protects it if both are released."""
     sensitive = [name for name, each in guesses.items() if each.role == "sensitive"]
     for name in [name for name, each in guesses.items() if each.role == "quasi-identifying"]:
         told = {other: given_away(table, other, name) for other in sensitive}
@@ -490,7 +489,7 @@ def _without_tellers(guesses: dict[str, Guess], table: Table) -> dict[str, Guess
 
 
 def _limited(guesses: dict[str, Guess], evidence: Mapping[str, _Evidence], role: Role) -> dict[str, Guess]:
-    """Withhold what would be too much for one release, beginning with what is likely to be needed least."""
+    """Withhold columns that are too many for one release, beginning with those least likely to be needed."""
     most, chosen, reason = _LIMITS[role]
     of_role = [name for name, each in guesses.items() if each.role == role]
     if len(of_role) > most:
@@ -512,7 +511,7 @@ _TOO_MANY_SENSITIVE = (
 
 
 def _most_knowable(columns: list[_Evidence], most: int) -> set[str]:
-    """Return what a neighbour or a register knows; a few of the rest where that is little."""
+    """Return the columns that a neighbour or a register knows; a few others if these are too few."""
     named = [column for column in columns if column.topic or column.dates or column.code]
     named.sort(key=_how_knowable)
     enough = min(most, max(_ENOUGH_QUASI_IDENTIFIERS, len(named)))
@@ -522,14 +521,14 @@ def _most_knowable(columns: list[_Evidence], most: int) -> set[str]:
 
 
 def _how_knowable(column: _Evidence) -> int:
-    """Return a small number for what every neighbour knows, a large one for what hardly anybody does."""
+    """Return a small number for something every neighbour knows, a large one for what hardly anyone does."""
     if column.topic in vocabulary.OF_PEOPLE:
         return 0
     return 1 if column.topic else 2
 
 
 def _is_too_fine(column: _Evidence) -> bool:
-    """Whether nearly every record has a value of its own, or texts are too many to be put in groups."""
+    """Whether nearly every record has a value of its own, or texts are too many to be grouped."""
     return column.n_distinct > 0.2 * column.n_present or (column.numbers is None and column.n_distinct > 200)
 
 
@@ -564,13 +563,13 @@ def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None
 
 
 def _is_code_of_place(column: _Evidence) -> bool:
-    """Whether these are four to six digits each, which the name or the leading zeros show to be a code."""
+    """Whether these are codes of four to six digits, shown by the name or by leading zeros."""
     is_code = column.topic is vocabulary.PLACE or (column.topic is None and column.numbers is None)
     return is_code and column.has_fixed_width and column.all_like(column_shapes.CODE_OF_PLACE)
 
 
 def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
-    """Return widths that double from about a sixteenth of the range in which nearly all records lie."""
+    """Return widths that double, from about a sixteenth of the range that holds nearly all records."""
     low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
     span, whole = high - low, bool((numbers % 1 == 0).all())
     if not 1e-9 * max(1.0, abs(low), abs(high)) < span < 1e15:
@@ -585,7 +584,7 @@ def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
 
 
 def _central_span(numbers: Floats, counts: Integers) -> float:
-    """Return the range of the records but for two in a hundred at either end, which may be outliers."""
+    """Return the range of the records without two in a hundred at either end, which may be outliers."""
     order = np.argsort(numbers)
     below = np.cumsum(counts[order])
     low, high = numbers[order][np.searchsorted(below, (0.02 * below[-1], 0.98 * below[-1]))]

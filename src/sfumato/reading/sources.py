@@ -45,11 +45,11 @@ T = TypeVar("T")
 
 
 class Source(Protocol):
-    """Records that can be read, whole or some at a time."""
+    """Records that can be read at once or in batches."""
 
     @property
     def label(self) -> str:
-        """How a message calls it."""
+        """The name of the source in messages."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -57,17 +57,17 @@ class Source(Protocol):
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files that it reads, in their order."""
+        """The files of the source, in their order."""
 
     @property
     def parquet(self) -> tuple[Path, ...]:
-        """The files, where all are Parquet and an engine may read them by itself."""
+        """The files, if all are Parquet and an engine may read them directly."""
 
     def read(self) -> pa.Table:
         """Return all records."""
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns, some at a time."""
+        """Yield the records with these columns in batches."""
 
 
 def source_at(
@@ -81,19 +81,19 @@ def source_at(
 ) -> Source:
     """Return the source that a path names: a file, a folder, a pattern such as ``2024-*.csv``, or a database.
 
-    The files of a folder or a pattern are read in the order of their names and must have the same columns;
-    those whose name begins with a dot or an underscore are left out, as Spark does. Folders in a folder are
-    not looked into: ``folder/**/*.parquet`` does, and ``./*.csv`` names those that lie here.
+    The files of a folder or a pattern are read in the order of their names and must have the same columns.
+    Names that begin with a dot or an underscore are skipped, as in Spark. Subfolders are skipped too, unless
+    the pattern asks for them, as ``folder/**/*.parquet`` does; ``./*.csv`` names files in the current folder.
 
     Parameters
     ----------
     path
-        Where the records are; a database is a SQLite or DuckDB file, or ``postgresql://user@host/database``,
-        and ``-`` is an Arrow stream on standard input.
+        A file, folder or pattern; a SQLite or DuckDB file; ``postgresql://user@host/database``; or ``-``, an
+        Arrow stream on standard input.
     table, query
-        What of a database is read: one of them.
+        The table or query to read from a database, not both.
     separator, encoding, quote
-        How CSV files are written, where that should not be sniffed.
+        How CSV files are written, if this should not be detected.
     """
     _refuse_elsewhere(str(path))
     if str(path) == STANDARD_INPUT:
@@ -115,7 +115,7 @@ def source_at(
 
 
 def _refuse_elsewhere(path: str) -> None:
-    """Refuse what is behind the network, and say no more of it than its scheme: it may hold a password."""
+    """Refuse network addresses, and show only the scheme: an address may hold a password."""
     found = _ADDRESS.fullmatch(path)
     if found is None or is_database(path) or os.path.exists(path):
         return
@@ -144,7 +144,7 @@ def _found(path: Path) -> tuple[Path, ...]:
 
 
 def _is_folder(path: Path) -> bool:
-    """Return whether this is a folder with a name: where nothing was named, it is not all that lies here."""
+    """Whether this is a folder with a name: an empty path does not mean the current folder."""
     try:
         return path.name not in ("", "..") and path.is_dir()
     except (OSError, ValueError):
@@ -152,7 +152,7 @@ def _is_folder(path: Path) -> bool:
 
 
 def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
-    """Return the files that match, in the order of their names; those that are hidden are left out."""
+    """Return the files that match in the order of their names, without hidden ones."""
     try:
         found = [path for path in folder.glob(pattern) if path.is_file()]
     except (OSError, ValueError, NotImplementedError) as error:
@@ -169,7 +169,7 @@ def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """CSV files of the same columns, read as text; of several some may have a header alone."""
+    """CSV files with the same columns, read as text; if there are several, some may have no records."""
 
     files: tuple[Path, ...]
     separator: str | None = None
@@ -178,7 +178,7 @@ class CsvFiles:
 
     @property
     def label(self) -> str:
-        """How a message calls it."""
+        """The name of the source in messages."""
         return _label(self.files)
 
     @property
@@ -210,7 +210,7 @@ class CsvFiles:
         return _together(_with_records(lambda path: read_arrow(path, **written), self.files))
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns, without the blanks around a text."""
+        """Yield the records with these columns, without blanks around texts."""
         some, empty = False, None
         for file in self._opened:
             try:
@@ -224,7 +224,7 @@ class CsvFiles:
 
 
 def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
-    """Read the files that have records; where none has, say so of the last."""
+    """Read the files that have records; if none has, raise the error of the last one."""
     found, empty = [], None
     for path in files:
         try:
@@ -238,16 +238,16 @@ def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
 
 @dataclass(frozen=True)
 class ParquetFiles:
-    """Parquet files of the same columns and types.
+    """Parquet files with the same columns and types.
 
-    Names of folders such as ``year=2024`` are not taken for columns.
+    Names of folders such as ``year=2024`` do not become columns.
     """
 
     files: tuple[Path, ...]
 
     @property
     def label(self) -> str:
-        """How a message calls it."""
+        """The name of the source in messages."""
         return _label(self.files)
 
     @property
@@ -257,23 +257,23 @@ class ParquetFiles:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns and their types; text that is stored once for equal values is plain text."""
+        """The columns and their types; dictionary-encoded text counts as plain text."""
         first = _parquet_schema(self.files[0])
         for path in self.files[1:]:
             _require_same_columns(self.files[0], first, path, _parquet_schema(path))
         return first
 
     def read(self) -> pa.Table:
-        """Return all records; of several files, as a cluster writes them, some may have none."""
+        """Return all records; if there are several files, as a cluster writes them, some may be empty."""
         return self._read(read_arrow)
 
     def read_encoded(self, names: Sequence[str] | None = None) -> pa.Table:
-        """Return all records with these columns, texts as dictionaries: who numbers values needs no other."""
+        """Return all records with these columns, texts as dictionaries, ready to be numbered."""
         return self._read(lambda path: read_encoded(path, names))
 
     @cached_property
     def n_records(self) -> int:
-        """How many records the files say that they have."""
+        """How many records the files declare."""
         _ = self.schema
         return sum(map(_n_parquet, self.files))
 
@@ -302,7 +302,7 @@ class ParquetFiles:
                 raise damaged(path)
 
     def encoded_batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns, texts as dictionaries: each batch has its own."""
+        """Yield the records with these columns, texts as dictionaries; each batch has its own."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -327,13 +327,13 @@ def _n_at_once(metadata: pq.FileMetaData) -> int:
 
 @dataclass(frozen=True)
 class WholeFiles:
-    """Files that can only be read at once: Feather, Arrow, Excel."""
+    """Files that can only be read as a whole: Feather, Arrow, Excel."""
 
     files: tuple[Path, ...]
 
     @property
     def label(self) -> str:
-        """How a message calls it."""
+        """The name of the source in messages."""
         return _label(self.files)
 
     @property
@@ -368,7 +368,7 @@ class WholeFiles:
 
 @dataclass(frozen=True)
 class ArrowOnInput:
-    """An Arrow stream on standard input, which can be read once and is then kept until the program ends."""
+    """An Arrow stream on standard input, read once and kept until the program ends."""
 
     label = "standard input"
     files: ClassVar[tuple[Path, ...]] = ()
@@ -414,7 +414,7 @@ def _on_input() -> pa.Table:
 
 
 def state_of(files: Sequence[Path]) -> tuple[str, float]:
-    """Return names, sizes and times of files as text, and the latest time; nothing if one is missing."""
+    """Return names, sizes and times of files as text, and the latest time; empty if one is missing."""
     try:
         found = [(path, path.stat()) for path in files]
     except (OSError, ValueError):
@@ -447,14 +447,14 @@ def _parquet_schema(path: Path) -> pa.Schema:
 
 
 def _n_parquet(path: Path) -> int:
-    """Return how many records a file has whose columns could be read."""
+    """Return the number of records of a file whose columns are readable."""
     import pyarrow.parquet as pq
 
     return int(pq.read_metadata(path).num_rows)
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Return the columns with the types of their values, however these are stored."""
+    """Return the columns with the types of their values, regardless of their encoding."""
     import pyarrow as pa
 
     def plain(kind: pa.DataType) -> pa.DataType:
@@ -486,7 +486,7 @@ def _require_same_columns(first: Path, schema: pa.Schema, other: Path, found: pa
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:
-    """Put the records of all tables under each other, in the order of the first one's columns."""
+    """Concatenate the records of all tables, in the first one's order of columns."""
     import pyarrow as pa
 
     ordered = [table.select(tables[0].column_names) for table in tables]

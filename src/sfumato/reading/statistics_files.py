@@ -31,9 +31,9 @@ _ENDS = ", ".join(SUFFIXES)
 def read_statistics(path: Path) -> pa.Table:
     """Read a file of SPSS (.sav, .zsav, .por), Stata (.dta) or SAS (.sas7bdat, .xpt).
 
-    Where every value that occurs has a label, the labels are the values: ``female``, not ``2``. Where only
-    some have one, as in a scale whose ends are named, the numbers stay. What the file declares as missing is
-    missing.
+    If every value that occurs has a label, the labels become the values: ``female``, not ``2``. If only some
+    values have one, as on a scale whose ends are named, the numbers stay. Values that the file declares as
+    missing are missing.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_statistics(path: Path) -> pa.Table:
 
 
 class Contents(NamedTuple):
-    """What a file holds: its columns (none where they were not asked for), and what it says of them."""
+    """The columns of a file (none if only metadata was wanted) and its metadata."""
 
     columns: Mapping[str, Sequence[Any]]
     labels: Mapping[str, Mapping[Any, str]]
@@ -62,12 +62,12 @@ class Contents(NamedTuple):
 
 
 def contents_in_child(path: Path, *, records: bool = True) -> Contents:
-    """Return what a file holds, or of its columns nothing.
+    """Return the contents of a file, read in a child process, or only its metadata.
 
     Raises
     ------
     DataError
-        When the file cannot be read: its reader may have ended, for it was made to do harm.
+        When the file cannot be read; a malicious file may have crashed its reader.
     """
     reader_of(path)
     pyreadstat()
@@ -82,12 +82,12 @@ def _unreadable(path: Path) -> DataError:
 
 
 def contents_of(path: Path) -> Contents | None:
-    """Return what a file holds, in this process; nothing where it is damaged."""
+    """Return the contents of a file, read in this process; ``None`` if it is damaged."""
     return _contents(path, output_format="dict")
 
 
 def about(path: Path) -> Contents | None:
-    """Return the same without records."""
+    """Return the metadata of a file alone."""
     return _contents(path, metadataonly=True)
 
 
@@ -105,7 +105,7 @@ def _contents(path: Path, **options: Any) -> Contents | None:
 
 
 def reader_of(path: Path) -> str:
-    """Return which function of pyreadstat reads a file, by the end of its name."""
+    """Return the name of the pyreadstat function that reads a file, by its suffix."""
     found = _READERS.get(path.suffix.lower())
     if found is None:
         raise DataError(f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {_ENDS}")
@@ -113,7 +113,7 @@ def reader_of(path: Path) -> str:
 
 
 def pyreadstat() -> Any:
-    """Return the package that reads and writes these files, or say how to get it."""
+    """Return the package that reads and writes these files, or say how to install it."""
     try:
         import pyreadstat as package
     except ImportError:
@@ -124,7 +124,7 @@ def pyreadstat() -> Any:
 
 
 def _column(values: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
-    """Return a column, by its labels where every value has one."""
+    """Return a column, as labels if every value has one."""
     import pyarrow as pa
 
     present = {value for value in values if not _is_missing(value)}

@@ -23,7 +23,7 @@ _NUMBERS = "ids?|nr|nbr|no|num|numbers?|nummer|key|code"
 
 @dataclass(frozen=True)
 class Topic:
-    """What columns of certain names are about."""
+    """The topic of columns with certain names."""
 
     role: Role
     what: str
@@ -31,7 +31,7 @@ class Topic:
 
 
 def _topic(role: Role, what: str, words: str, *parts: str) -> Topic:
-    """Recognise whole words, and parts of words in which ``_`` is a gap that may be there."""
+    """Build a topic from whole words, and from parts of words in which ``_`` is an optional gap."""
     whole = rf"\b(?:{'|'.join(words.split())})\b"
     inside = "|".join(" ".join(parts).split()).replace("_", " ?")
     return Topic(role, what, re.compile(f"{whole}|{inside}" if inside else whole))
@@ -228,11 +228,11 @@ HOUSEHOLD_NUMBER = re.compile(
 
 
 def topic_of(words: str) -> Topic | None:
-    """Return the first topic that occurs in the words of a name, as `folded` gives them."""
+    """Return the first topic whose words occur in a name, in the form that `folded` returns."""
     return next((topic for topic in _TOPICS if topic.pattern.search(words)), None)
 
 
 def folded(name: str) -> str:
-    """Return a name as plain words: ``PatientenID``, ``Prénom``, ``date_of-birth`` without their dress."""
+    """Return a name as plain words, without case, accents and separators: ``PatientenID``, ``Prénom``."""
     plain = unicodedata.normalize("NFKD", name.translate(_LETTERS)).encode("ascii", "ignore").decode()
     return " ".join(re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+", plain)).lower()

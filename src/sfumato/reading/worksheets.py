@@ -16,7 +16,7 @@ Sheets = list[list[list[Cell]]]
 
 
 def sheets_of(path: Path) -> Sheets | None:
-    """Return the rows of every sheet; nothing where the file is no workbook, or a damaged one."""
+    """Return the rows of every sheet, or ``None`` if the file is not a workbook or is damaged."""
     from python_calamine import CalamineError, CalamineWorkbook
 
     try:

@@ -45,7 +45,7 @@ def adult(
         ``all`` 48,842 records (missing values are a category), the 45,222 ``complete`` ones, or
         the 30,162 complete ones of the ``train`` file.
     quasi_identifiers, sensitive
-        The attributes to take; others are left out of the table.
+        The attributes to keep; the table has no others.
 
     References
     ----------

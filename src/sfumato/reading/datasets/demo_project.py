@@ -12,7 +12,7 @@ from sfumato.runtime.files import file_beside
 
 
 def write_demo(folder: Path) -> Path:
-    """Write data, hierarchies and project file into a folder unless they are there; return the latter."""
+    """Write data, hierarchies and project file into a folder unless they exist; return the project file."""
     import pyarrow.parquet as pq
 
     project = folder / "adult.toml"
