@@ -39,8 +39,8 @@ Format = Literal["csv", "parquet", "ipc", "excel", "statistics"]
 _CSV = (".csv", ".tsv", ".txt", ".data", ".dat")
 _PARQUET = (".parquet", ".pq")
 _IPC = (".feather", ".arrow", ".ipc")
-_MORE = (*_PARQUET, *_IPC, *excel.SUFFIXES, *statistics_files.SUFFIXES)
-SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_MORE)
+_OTHER_SUFFIXES = (*_PARQUET, *_IPC, *excel.SUFFIXES, *statistics_files.SUFFIXES)
+SUFFIXES = (*_CSV, *(f"{suffix}.gz" for suffix in _CSV), *_OTHER_SUFFIXES)
 """How the names of files end that can be read."""
 _MOST_TEXT = 1 << 30
 _BLOCK = 1 << 22  # the longest record that can be read
@@ -121,7 +121,7 @@ def format_of(path: Path) -> Format:
         return "excel"
     if name.endswith(statistics_files.SUFFIXES):
         return "statistics"
-    supported = " ".join((*_CSV, *_MORE))
+    supported = " ".join((*_CSV, *_OTHER_SUFFIXES))
     raise DataError(
         f"{path.name} has no suffix that tells its format; use {supported}, or .gz after a CSV one"
     )
@@ -200,13 +200,15 @@ def _read_csv(path: Path, separator: str | None, encoding: str | None, quote: st
     last = table.column(table.num_columns - 1)[-1].as_py()
     if _swallows_the_rest(last, file.scan, file.dialect):
         raise _open_quote(path)
-    found = without_blanks(path, table.rename_columns(file.names))
-    for words in mixed_numbers(dict(zip(found.column_names, map(_whole, found.columns), strict=True))):
+    stripped = without_blanks(path, table.rename_columns(file.names))
+    for words in mixed_numbers(
+        dict(zip(stripped.column_names, map(_single_chunk, stripped.columns), strict=True))
+    ):
         report(f"{path.name}: {words}")
-    return found
+    return stripped
 
 
-def _whole(column: pa.ChunkedArray) -> pa.DictionaryArray:
+def _single_chunk(column: pa.ChunkedArray) -> pa.DictionaryArray:
     """Return the single chunk of a column that `without_blanks` made."""
     return column.chunk(0)
 

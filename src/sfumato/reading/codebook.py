@@ -56,10 +56,10 @@ def read_codebook(path: str | Path) -> Codebook:
     """
     place = Path(path)
     require_file(place)
-    found = contents_in_child(place, records=False)
-    named = {name: label for name, label in found.titles.items() if label}
-    numbered = {name: _of_numbers(own) for name, own in found.labels.items()}
-    return Codebook(named, {name: own for name, own in numbered.items() if own})
+    contents = contents_in_child(place, records=False)
+    named = {name: label for name, label in contents.titles.items() if label}
+    numbered = {name: _numeric_labels(labels) for name, labels in contents.labels.items()}
+    return Codebook(named, {name: labels for name, labels in numbered.items() if labels})
 
 
 def codebook_of(files: Iterable[Path]) -> Codebook:
@@ -69,14 +69,16 @@ def codebook_of(files: Iterable[Path]) -> Codebook:
         return NO_CODEBOOK
     first, *others = map(read_codebook, every)
     return Codebook(
-        _alike(first.columns, [book.columns for book in others]),
-        _alike(first.values, [book.values for book in others]),
+        _shared(first.columns, [book.columns for book in others]),
+        _shared(first.values, [book.values for book in others]),
     )
 
 
-def _alike(first: Mapping[str, T], others: Iterable[Mapping[str, T]]) -> dict[str, T]:
-    return {name: own for name, own in first.items() if all(each.get(name) == own for each in others)}
+def _shared(first: Mapping[str, T], others: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    return {
+        name: label for name, label in first.items() if all(labels.get(name) == label for labels in others)
+    }
 
 
-def _of_numbers(labels: Mapping[Any, str]) -> dict[float, str]:
+def _numeric_labels(labels: Mapping[Any, str]) -> dict[float, str]:
     return {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}

@@ -71,21 +71,21 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
             tell(f"{place:,} of {len(names):,} columns compared with the others")
         if group == len(followers):  # groups are numbered as they appear
             followers.append(groups.columns_following(group))
-    found = [
+    by_code = [
         Relation(names[column], other, "same" if groups.of_column[column] == group else "follows")
         for place, (other, group) in enumerate(zip(names, groups.of_column, strict=True))
         for column in followers[group]
         if column != place
     ]
-    known = {(each.column, each.other) for each in found}
+    pairs = {(relation.column, relation.other) for relation in by_code}
     ranked = _ranked(table, numbers or {})
-    return (*found, *(each for each in ranked if (each.column, each.other) not in known))
+    return (*by_code, *(relation for relation in ranked if (relation.column, relation.other) not in pairs))
 
 
 _RECORDS_FOR_A_PAIR = 10
 
 
-def given_away(table: Table, column: str, other: str) -> float:
+def revealed_share(table: Table, column: str, other: str) -> float:
     """Return how much of the information in a column another column reveals: 0 nothing, 1 everything.
 
     The uncertainty coefficient: the information that the two share, less what chance would give, over the
@@ -94,7 +94,7 @@ def given_away(table: Table, column: str, other: str) -> float:
     Examples
     --------
     >>> table = Table.from_arrow({"died": ["yes", "no"] * 50, "race": ["known", "unknown"] * 50})
-    >>> round(given_away(table, "died", "race"), 2)
+    >>> round(revealed_share(table, "died", "race"), 2)
     0.99
     """
     mine, others = table[column], table[other]
@@ -115,22 +115,22 @@ class _ColumnGroups:
     """The columns of a table in groups of equivalent columns, whose values map one to one.
 
     A column follows from another if equal values of the other always come with equal values of it. A table
-    of 3,000 columns has nine million pairs, too many to look at one by one. So columns that say the same are
-    found by a digest of their codes, and only one of them is compared with the rest. There, two rows in which
-    a column is the same refute at once all columns in which they differ: few such pairs of rows leave hardly
-    any column, and only those are compared in all rows.
+    of 3,000 columns has nine million pairs, too many to compare one by one. Equivalent columns are found by a
+    digest of their codes, and only one of them is compared with the rest. Two rows with the same value in a
+    column refute at once all columns in which they differ. A few such pairs of rows leave hardly any column,
+    and only those are compared in all rows.
     """
 
     members: tuple[list[int], ...]
     """The columns of each group, in the order of the table."""
     of_column: tuple[int, ...]
     codes: tuple[Codes, ...]
-    """Of one column for each group."""
-    some: Codes
-    """The same of a few rows: a line for each row, a column for each group."""
+    """The codes of one column for each group."""
+    sampled_codes: Codes
+    """The same codes in the rows that are checked first: one line per row, one column per group."""
     n_values: Integers
     bits: Floats
-    """How many bits a row tells by each group."""
+    """How many bits of information each group has per row."""
 
     @classmethod
     def of(cls, table: Table) -> _ColumnGroups:
@@ -151,8 +151,8 @@ class _ColumnGroups:
             tuple(members),
             tuple(of_column),
             tuple(codes),
-            np.column_stack([each[rows] for each in codes]),
-            np.array([int(each.max()) + 1 for each in codes]),
+            np.column_stack([column[rows] for column in codes]),
+            np.array([int(column.max()) + 1 for column in codes]),
             np.array([*map(_entropy, codes)]),
         )
 
@@ -161,20 +161,20 @@ class _ColumnGroups:
         codes, n_values = self.codes[group], self.n_values[group]
         is_likely = (self.n_values >= 2) & ((len(codes) - n_values) * self.bits >= _BITS)
         coarser = self._not_refuted(group, np.flatnonzero(is_likely & (self.n_values < n_values))).tolist()
-        found = [group] if is_likely[group] else []
-        found += [other for other in coarser if _follows(self.codes[other], codes)]
-        return sorted(column for other in found for column in self.members[other])
+        following = [group] if is_likely[group] else []
+        following += [other for other in coarser if _follows(self.codes[other], codes)]
+        return sorted(column for other in following for column in self.members[other])
 
     def _not_refuted(self, group: int, others: Integers) -> Integers:
         """Return those of these groups that follow from one group in the rows that are checked first."""
-        codes = self.some[:, group]
+        codes = self.sampled_codes[:, group]
         one_row = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.int64)
         one_row[codes] = np.arange(len(codes))
         again = np.flatnonzero(one_row[codes] != np.arange(len(codes)))
         start, step = 0, _PAIRS_LOOKED_AT_FIRST
         while start < len(again) and len(others):
             rows = again[start : start + step]
-            one, same = self.some[rows], self.some[one_row[codes[rows]]]
+            one, same = self.sampled_codes[rows], self.sampled_codes[one_row[codes[rows]]]
             others = others[(one[:, others] == same[:, others]).all(axis=0)]
             start, step = start + step, 2 * step
         return others

@@ -242,8 +242,8 @@ def likely_missing_values(table: Table) -> tuple[str, ...]:
         words |= dict.fromkeys(odd)
         if not odd:
             elsewhere.update(_texts(column, spelled))
-    known = tuple(spelling for spelling in _SPELLINGS if spelling in looking_missing)
-    return known + tuple(word for word in words if word not in elsewhere and word not in known)
+    anywhere = tuple(spelling for spelling in _SPELLINGS if spelling in looking_missing)
+    return anywhere + tuple(word for word in words if word not in elsewhere and word not in anywhere)
 
 
 _MOST_WORDS, _FEWEST_REGULAR = 3, 10

@@ -140,9 +140,9 @@ class SqlQuery:
     @cached_property
     def schema(self) -> pa.Schema:
         """The columns and their types."""
-        found = self.database.columns(self.query)
-        check_columns(Path(self.label), found)
-        return found
+        schema = self.database.columns(self.query)
+        check_columns(Path(self.label), schema)
+        return schema
 
     def read(self) -> pa.Table:
         """Return all records."""
@@ -156,21 +156,21 @@ class SqlQuery:
         import pyarrow as pa
 
         query = f"SELECT {', '.join(map(quoted, names))} FROM ({self.query}) AS source"
-        n_records, is_as_told = 0, True
+        n_records, keeps_types = 0, True
         try:
             for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
                 n_records += batch.num_rows
                 yield batch
         except pa.ArrowException:
-            is_as_told = False
+            keeps_types = False
         # raised out here: what Arrow says shows the value that it stumbled over
-        if not is_as_told:
-            raise changed(self.label)
+        if not keeps_types:
+            raise changed_types(self.label)
         if not n_records:
             raise DataError(f"{self.label} has no records; name another table or query")
 
 
-def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
+def sql_query(database: Database, table: str | None, query: str | None) -> SqlQuery:
     """Return the records of a table or a query; exactly one must be named."""
     if query is not None and table is None:
         # the line ends where a comment may stand in it
@@ -179,8 +179,8 @@ def asked(database: Database, table: str | None, query: str | None) -> SqlQuery:
         return SqlQuery(database, f"SELECT * FROM {_place(database, table)}")
     if table is not None:
         raise DataError(f"{database.name}: give a table or a query, not both")
-    there = ", ".join(database.tables())
-    raise DataError(f'{database.name} is a database; name the table, as table = "..." ({there})')
+    names = ", ".join(database.tables())
+    raise DataError(f'{database.name} is a database; name the table, as table = "..." ({names})')
 
 
 def _place(database: Database, table: str) -> str:
@@ -189,7 +189,7 @@ def _place(database: Database, table: str) -> str:
     return quoted(table) if is_one_name else ".".join(map(quoted, table.split(".")))
 
 
-def changed(label: str) -> DataError:
+def changed_types(label: str) -> DataError:
     """Refuse a source whose values no longer have the types that it reported before."""
     return DataError(f"{label} was changed while it was read; read it again")
 
@@ -199,12 +199,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _cast(told: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _cast(answer: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Yield the records that come after the column types in a stream, cast to these types."""
     import pyarrow as pa
 
-    next(told)
-    for batch in told:
+    next(answer)
+    for batch in answer:
         yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
 
 
@@ -212,7 +212,7 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return getattr(kind, "storage_type", kind)
 
 
-def _refused(name: str, sign: str = "") -> DataError:
+def _query_error(name: str, sign: str = "") -> DataError:
     code = f" (SQLSTATE {sign})" if sign else ""
     return DataError(f"{name} does not answer the query{code}; check the names of table and columns in it")
 
@@ -223,7 +223,7 @@ class _DatabaseFile:
 
     path: Path
 
-    beside: ClassVar[str]
+    journal_suffix: ClassVar[str]
     lists_schemas: ClassVar[bool] = False
 
     @property
@@ -234,8 +234,8 @@ class _DatabaseFile:
     @property
     def files(self) -> tuple[Path, ...]:
         """The file and its journal, if it has one."""
-        beside = self.path.with_name(f"{self.path.name}{self.beside}")
-        return (self.path, beside) if beside.exists() else (self.path,)
+        journal = self.path.with_name(f"{self.path.name}{self.journal_suffix}")
+        return (self.path, journal) if journal.exists() else (self.path,)
 
 
 # SQLite
@@ -245,45 +245,45 @@ class _DatabaseFile:
 class Sqlite(_DatabaseFile):
     """A SQLite file."""
 
-    beside: ClassVar[str] = "-wal"
+    journal_suffix: ClassVar[str] = "-wal"
 
     def tables(self) -> list[str]:
         """Return the names of its tables."""
         listing = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
-        return [name for rows in self._asked(listing) for (name,) in rows]
+        return [name for rows in self._answer(listing) for (name,) in rows]
 
     def columns(self, query: str) -> pa.Schema:
         """Return the columns of a query with one type each, which SQLite does not enforce on the values."""
         import pyarrow as pa
 
-        (names,) = next(self._asked(f"SELECT * FROM ({query}) LIMIT 0", told=True))
+        (names,) = next(self._answer(f"SELECT * FROM ({query}) LIMIT 0", with_names=True))
         kinds = ", ".join(f"typeof({quoted(name)})" for name in names)
-        found = [row for rows in self._asked(f"SELECT DISTINCT {kinds} FROM ({query})") for row in rows]
-        columns = zip(*found, strict=True) if found else [()] * len(names)
+        type_rows = [row for rows in self._answer(f"SELECT DISTINCT {kinds} FROM ({query})") for row in rows]
+        columns = zip(*type_rows, strict=True) if type_rows else [()] * len(names)
         types = [self._type(name, {*kinds} - {"null"}) for name, kinds in zip(names, columns, strict=True)]
         return pa.schema(list(zip(names, types, strict=True)))
 
     def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Yield the records of a query."""
-        for rows in self._asked(query):
+        for rows in self._answer(query):
             yield _batch(rows, schema)
 
-    def _asked(self, query: str, *, told: bool = False) -> Iterator[list[Any]]:
+    def _answer(self, query: str, *, with_names: bool = False) -> Iterator[list[Any]]:
         """Yield the rows of a query in batches, after the column names if these are wanted."""
         address = f"file:{quote(str(self.path.absolute()))}?mode=ro"
         try:
             # an engine may read from one of its own threads, but never from two at once
             with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
                 rows = connection.execute(query)
-                if told:
+                if with_names:
                     yield [[facts[0] for facts in rows.description]]
-                while found := rows.fetchmany(_ROWS_AT_ONCE):
-                    yield found
+                while batch := rows.fetchmany(_ROWS_AT_ONCE):
+                    yield batch
             is_answered = True
         except sqlite3.Error:
             is_answered = False
         if not is_answered:
-            raise _refused(self.name)
+            raise _query_error(self.name)
 
     def _type(self, column: str, kinds: set[str]) -> pa.DataType:
         import pyarrow as pa
@@ -302,14 +302,14 @@ def _batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
 
     columns = [
-        [_alike(value, field.type) for value in values]
+        [_converted(value, field.type) for value in values]
         for values, field in zip(zip(*rows, strict=True), schema, strict=True)
     ]
     arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
     return pa.record_batch(arrays, schema=schema)
 
 
-def _alike(value: Any, kind: pa.DataType) -> Any:
+def _converted(value: Any, kind: pa.DataType) -> Any:
     import pyarrow as pa
 
     if pa.types.is_string(kind):
@@ -324,22 +324,22 @@ def _alike(value: Any, kind: pa.DataType) -> Any:
 class DuckDBFile(_DatabaseFile):
     """A DuckDB file."""
 
-    beside: ClassVar[str] = ".wal"
+    journal_suffix: ClassVar[str] = ".wal"
 
     def tables(self) -> list[str]:
         """Return the names of its tables."""
-        _, *batches = self._asked("SELECT table_name FROM information_schema.tables ORDER BY ALL")
+        _, *batches = self._answer("SELECT table_name FROM information_schema.tables ORDER BY ALL")
         return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
 
     def columns(self, query: str) -> pa.Schema:
         """Return the columns of a query and their types."""
-        return next(self._asked(f"SELECT * FROM ({query}) AS source LIMIT 0"))
+        return next(self._answer(f"SELECT * FROM ({query}) AS source LIMIT 0"))
 
     def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Yield the records of a query, which may read no other file and nothing from the network."""
-        return _cast(self._asked(query), schema)
+        return _cast(self._answer(query), schema)
 
-    def _asked(self, query: str) -> Iterator[Any]:
+    def _answer(self, query: str) -> Iterator[Any]:
         """Yield the columns of a query, then its records in batches."""
         import pyarrow as pa
 
@@ -355,7 +355,7 @@ class DuckDBFile(_DatabaseFile):
         except (duckdb.Error, pa.ArrowException, OSError):
             is_answered = False
         if not is_answered:
-            raise _refused(self.name)
+            raise _query_error(self.name)
 
     _settings: ClassVar[tuple[str, ...]] = (
         "SET enable_progress_bar = false",
@@ -405,21 +405,21 @@ class Postgres:
             "SELECT table_schema || '.' || table_name FROM information_schema.tables "
             "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
         )
-        _, *batches = self._asked(listing)
+        _, *batches = self._answer(listing)
         return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
 
     def columns(self, query: str) -> pa.Schema:
         """Return the columns of a query and their types; types that Arrow lacks become text."""
         import pyarrow as pa
 
-        found = next(self._asked(f"SELECT * FROM ({query}) AS source LIMIT 0"))
-        return pa.schema([(field.name, _stored(field.type)) for field in found])
+        schema = next(self._answer(f"SELECT * FROM ({query}) AS source LIMIT 0"))
+        return pa.schema([(field.name, _stored(field.type)) for field in schema])
 
     def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Yield the records of a query."""
-        return _cast(self._asked(query), schema)
+        return _cast(self._answer(query), schema)
 
-    def _asked(self, query: str) -> Iterator[Any]:
+    def _answer(self, query: str) -> Iterator[Any]:
         """Yield the columns of a query, then its records in batches."""
         import pyarrow as pa
 
@@ -438,7 +438,7 @@ class Postgres:
         except (pa.ArrowException, OSError):
             sign = ""
         if sign is not None:
-            raise _refused(self.name, sign)
+            raise _query_error(self.name, sign)
 
     def _connected(self) -> tuple[Any, Any]:
         manager, connect = self._driver()

@@ -51,7 +51,7 @@ class Dialect:
 def sniff(
     path: Path, *, separator: str | None = None, encoding: str | None = None, quote: str | None = None
 ) -> Dialect:
-    """Detect how a CSV file is written; settings that are given are not questioned.
+    r"""Detect how a CSV file is written; settings that are given are not questioned.
 
     Parameters
     ----------
@@ -111,8 +111,8 @@ def scanned(path: Path, encoding: str | None) -> Scan:
         scans = (_scan_as(path, guess, is_guess=True) for guess in _guesses(path))
         scan = next((scan for scan in scans if scan is not None), None)
         mixed = None if scan is not None and scan.encoding != _LAST_GUESS else _mixed_lines(path)
-        told = "" if mixed is None else f": {mixed}"
-        trouble = f"{path.name} is written in an encoding that cannot be told{told}; {_ENCODING_REMEDY}"
+        detail = "" if mixed is None else f": {mixed}"
+        trouble = f"{path.name} is written in an encoding that cannot be told{detail}; {_ENCODING_REMEDY}"
         if mixed is not None and scan is not None:
             report(
                 f"{path.name} is written in more than one encoding: {mixed}; all was read as "
@@ -212,7 +212,7 @@ def is_gzip(path: Path) -> bool:
 
 
 def require_file(path: Path) -> None:
-    """Refuse anything that is not a plain file or not readable."""
+    """Refuse anything that is not a readable plain file."""
     trouble = why_unreadable(path)
     if trouble:
         raise DataError(f"{path.name or path} {trouble}")

@@ -25,20 +25,20 @@ _collected: ContextVar[list[str] | None] = ContextVar("collected", default=None)
 
 def report(words: str) -> None:
     """Warn of mixed notations, or add the warning to the list of an enclosing `collected`."""
-    found = _collected.get()
-    if found is None:
+    sentences = _collected.get()
+    if sentences is None:
         warnings.warn(words, MixedWriting, stacklevel=2)
-    elif words not in found:
-        found.append(words)
+    elif words not in sentences:
+        sentences.append(words)
 
 
 @contextmanager
 def collected() -> Iterator[list[str]]:
     """Collect the reports from inside, each sentence once, where a warning would go unseen."""
-    found: list[str] = []
-    token = _collected.set(found)
+    sentences: list[str] = []
+    token = _collected.set(sentences)
     try:
-        yield found
+        yield sentences
     finally:
         _collected.reset(token)
 
@@ -57,7 +57,7 @@ class MixedLines:
 
     def __str__(self) -> str:
         return (
-            f"{_counted(self.n_utf8, 'line')} in UTF-8 (the first is line {self.first_utf8:,}) and "
+            f"{_plural(self.n_utf8, 'line')} in UTF-8 (the first is line {self.first_utf8:,}) and "
             f"{self.n_other:,} in another encoding (the first is line {self.first_other:,})"
         )
 
@@ -116,19 +116,20 @@ def mixed_numbers(columns: Mapping[str, pa.DictionaryArray]) -> Iterator[str]:
         ways = _ways(column.dictionary)
         thousands, decimals = ({way[side] for way in ways.values()} - {""} for side in (0, 1))
         if len(thousands) > 1 or len(decimals) > 1:
-            yield f"column {name!r} writes numbers in more than one way: {_told(column, ways)}; {_TEXT}"
+            counts = _notation_counts(column, ways)
+            yield f"column {name!r} writes numbers in more than one way: {counts}; {_TEXT}"
         elif thousands:
             way = max(ways.values())
             by_thousands.setdefault(way[0], (name, _pattern(*way)))
     if len(by_thousands) > 1:
-        told = " and ".join(f"{name!r} as {pattern}" for name, pattern in by_thousands.values())
-        yield f"columns write numbers in different ways, {told}; one is assumed, and the others are text"
+        examples = " and ".join(f"{name!r} as {pattern}" for name, pattern in by_thousands.values())
+        yield f"columns write numbers in different ways, {examples}; one is assumed, and the others are text"
 
 
 _TEXT = "its values are taken for text, not for numbers, until they are written alike"
 
 
-def _told(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, str]]) -> str:
+def _notation_counts(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, str]]) -> str:
     """Say how many records use each notation, and which record is the first."""
     number = {way: place for place, way in enumerate(dict.fromkeys(ways.values()))}
     way_of = np.full(len(column.dictionary) + 1, -1)
@@ -176,5 +177,5 @@ def _pattern(thousands: str, decimal: str) -> str:
     return ("9" if not thousands else f"9{thousands}999") + (f"{decimal}9" if decimal else "")
 
 
-def _counted(number: int, thing: str) -> str:
+def _plural(number: int, thing: str) -> str:
     return f"{number:,} {thing}{'' if number == 1 else 's'}"

@@ -33,8 +33,8 @@ def code_of(words: str, values: Sequence[str]) -> Code | None:
     """Return the official codes that a column holds, by its name and all of its values, if any."""
     if not values:
         return None
-    found = (recognised(words, values) for recognised in _KINDS)
-    return next((code for code in found if code is not None), None)
+    matches = (recognised(words, values) for recognised in _KINDS)
+    return next((code for code in matches if code is not None), None)
 
 
 # Medicines and industries
@@ -100,8 +100,8 @@ _REGION_OF = {code: region for region, codes in _REGIONS.items() for code in cod
 
 
 def _countries(words: str, values: Sequence[str]) -> Code | None:
-    known = sum(value in _REGION_OF for value in values)
-    if known < len(values) or len(values) < 3 or len({len(value) for value in values}) > 1:
+    n_known = sum(value in _REGION_OF for value in values)
+    if n_known < len(values) or len(values) < 3 or len({len(value) for value in values}) > 1:
         return None
     what = "ISO codes of countries, which others may know"
     return Code("quasi-identifying", what, Nested(_grouped(values, _REGION_OF.__getitem__)))

@@ -20,7 +20,7 @@ from sfumato.data.hierarchy import HierarchySource, Intervals, Prefixes
 from sfumato.data.schema import Role
 from sfumato.data.table import Column, Kind, Table, text
 from sfumato.reading import column_shapes, official_codes, vocabulary
-from sfumato.reading.column_relations import Relation, given_away, relations
+from sfumato.reading.column_relations import Relation, relations, revealed_share
 from sfumato.reading.column_shapes import decimal_mark, likely_missing_values, thousands_mark
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.progress import tell
@@ -90,14 +90,16 @@ def guess(table: Table) -> tuple[Guess, ...]:
     evidence = {
         name: _Evidence.of(name, column, table, missing, marks) for name, column in table.columns.items()
     }
-    found = relations(table, {name: column.number_of_code(table[name]) for name, column in evidence.items()})
+    related = relations(
+        table, {name: column.number_of_code(table[name]) for name, column in evidence.items()}
+    )
     first = dict(_guessed_apart(evidence))
-    numbers = _person_numbers(first, evidence, found)
+    numbers = _person_numbers(first, evidence, related)
     named = _with_person({**first, **numbers}, numbers, evidence)
     surveyed = {**named, **_weights(named, evidence), **_households(named, evidence)}
-    single = _without_copies(surveyed, evidence, found)
+    single = _without_copies(surveyed, evidence, related)
     protected = _limited(single, evidence, "sensitive")
-    return tuple(_limited(_without_tellers(protected, table), evidence, "quasi-identifying").values())
+    return tuple(_limited(_without_revealing(protected, table), evidence, "quasi-identifying").values())
 
 
 def _guessed_apart(evidence: Mapping[str, _Evidence]) -> Iterator[tuple[str, Guess]]:
@@ -153,17 +155,17 @@ class _Evidence:
         """The values as numbers, or ``None`` if they are texts or codes."""
         if self.kind_in_table == "numeric":
             return np.array([float(value) for value in self.values])
-        found = column_shapes.as_numbers(self.values, *self.marks)
-        if found is None and self.topic in _IN_YEARS and self.all_like(column_shapes.TWO_OR_THREE_DIGITS):
+        numbers = column_shapes.as_numbers(self.values, *self.marks)
+        if numbers is None and self.topic in _IN_YEARS and self.all_like(column_shapes.TWO_OR_THREE_DIGITS):
             return np.array([float(value) for value in self.values])
-        return found
+        return numbers
 
     def number_of_code(self, column: Column) -> Floats | None:
         """Return the number behind each code of the column, NaN where there is none."""
         if self.numbers is None:
             return None
-        known = dict(zip(self.values, self.numbers.tolist(), strict=True))
-        return np.array([known.get(text(value) or "", math.nan) for value in column.domain])
+        number_of = dict(zip(self.values, self.numbers.tolist(), strict=True))
+        return np.array([number_of.get(text(value) or "", math.nan) for value in column.domain])
 
     @cached_property
     def code(self) -> official_codes.Code | None:
@@ -336,20 +338,20 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
 
 
 def _person_numbers(
-    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
+    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], related: tuple[Relation, ...]
 ) -> dict[str, Guess]:
     """Return the columns that number people with several records: other columns rarely vary per person."""
     following: dict[str, list[str]] = {}
-    for each in found:
-        if each.how == "follows":
-            following.setdefault(each.other, []).append(each.column)
+    for relation in related:
+        if relation.how == "follows":
+            following.setdefault(relation.other, []).append(relation.column)
     reason = f"Numbers that repeat, each always with the same values in {{}} other columns, {_POINTS}."
     return {
         name: replace(guesses[name], role="identifying", hierarchy=None, reason=reason.format(len(columns)))
         for name, columns in following.items()
         if guesses[name].role == "quasi-identifying"
         and _may_number_people(evidence[name])
-        and (len(columns) >= 4 or sum(_is_of_people(evidence[each]) for each in columns) >= 2)
+        and (len(columns) >= 4 or sum(_is_of_people(evidence[name]) for name in columns) >= 2)
     }
 
 
@@ -359,27 +361,27 @@ def _with_person(
     """Mark the column that identifies people: one that is named after people, of these the finest."""
     telling = [
         name
-        for name, each in guesses.items()
+        for name, guessed in guesses.items()
         if (name in numbers or vocabulary.PERSON.search(evidence[name].words))
-        and _tells_people(each, evidence[name])
+        and _tells_people(guessed, evidence[name])
     ]
     if not telling:
         return guesses
     chosen = max(telling, key=lambda name: (_names_people(evidence[name]), guesses[name].n_distinct))
-    found = replace(
+    marked = replace(
         guesses[chosen], tells="person", reason=f"{guesses[chosen].reason} Several records have the same."
     )
-    return {**guesses, chosen: found}
+    return {**guesses, chosen: marked}
 
 
 def _names_people(column: _Evidence) -> bool:
     return vocabulary.NAMED_PERSON.search(column.words) is not None
 
 
-def _tells_people(found: Guess, column: _Evidence) -> bool:
+def _tells_people(guessed: Guess, column: _Evidence) -> bool:
     """Whether some of the people (not households) that a column numbers have several records."""
     repeats = 1 < column.n_present / max(column.n_distinct, 1) <= _MOST_RECORDS
-    is_one = found.role == "identifying" and column.n_distinct > 1
+    is_one = guessed.role == "identifying" and column.n_distinct > 1
     return is_one and repeats and not vocabulary.HOUSEHOLD.search(column.words)
 
 
@@ -388,8 +390,8 @@ def _may_number_people(column: _Evidence) -> bool:
     if column.topic or column.dates or column.code or column.n_distinct < 20:
         return False
     per_value = column.n_present / column.n_distinct
-    whole = column.numbers is None or bool((column.numbers % 1 == 0).all())
-    return 1.2 <= per_value <= 60 and whole and all(len(value) <= 40 for value in column.values[:1000])
+    is_whole = column.numbers is None or bool((column.numbers % 1 == 0).all())
+    return 1.2 <= per_value <= 60 and is_whole and all(len(value) <= 40 for value in column.values[:1000])
 
 
 def _weights(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
@@ -444,45 +446,48 @@ def _is_of_people(column: _Evidence) -> bool:
     return column.topic in vocabulary.OF_PEOPLE
 
 
-_SAYS = {"same": "Says the same as {}", "scaled": "Says the same as {} on another scale"}
+_COPY_REASONS = {"same": "Says the same as {}", "scaled": "Says the same as {} on another scale"}
 
 
 def _without_copies(
-    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], found: tuple[Relation, ...]
+    guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence], related: tuple[Relation, ...]
 ) -> dict[str, Guess]:
     """Withhold columns that repeat another released column."""
     kept = dict(guesses)
     order = {name: place for place, name in enumerate(guesses)}
-    for each in sorted(found, key=lambda relation: order[relation.column]):
-        mine, other = kept[each.column], kept[each.other]
-        if mine.role not in _TOLD or other.role not in _TOLD:
+    for repeat in sorted(related, key=lambda relation: order[relation.column]):
+        mine, other = kept[repeat.column], kept[repeat.other]
+        if mine.role not in _RELEASED_ROLES or other.role not in _RELEASED_ROLES:
             continue
-        is_named = evidence[each.column].topic is not None
-        if each.how == "follows":
+        is_named = evidence[repeat.column].topic is not None
+        if repeat.how == "follows":
             if not is_named:
-                kept[each.column] = _withheld(mine, f"Follows from {each.other}")
-        elif (evidence[each.other].topic is not None, -order[each.other]) > (is_named, -order[each.column]):
-            kept[each.column] = _withheld(mine, _SAYS[each.how].format(each.other))
+                kept[repeat.column] = _withheld(mine, f"Follows from {repeat.other}")
+        elif (evidence[repeat.other].topic is not None, -order[repeat.other]) > (
+            is_named,
+            -order[repeat.column],
+        ):
+            kept[repeat.column] = _withheld(mine, _COPY_REASONS[repeat.how].format(repeat.other))
     return kept
 
 
-_TOLD = ("quasi-identifying", "sensitive")
+_RELEASED_ROLES = ("quasi-identifying", "sensitive")
 
 
 def _withheld(column: Guess, reason: str) -> Guess:
     return replace(column, role="withheld", hierarchy=None, reason=f"{reason}.")
 
 
-def _without_tellers(guesses: dict[str, Guess], table: Table) -> dict[str, Guess]:
+def _without_revealing(guesses: dict[str, Guess], table: Table) -> dict[str, Guess]:
     """Withhold columns that reveal a sensitive attribute: no grouping protects it if both are released."""
-    sensitive = [name for name, each in guesses.items() if each.role == "sensitive"]
-    for name in [name for name, each in guesses.items() if each.role == "quasi-identifying"]:
-        told = {other: given_away(table, other, name) for other in sensitive}
-        most = max(told, key=told.__getitem__, default="")
-        if most and told[most] >= _TOO_TELLING:
+    sensitive = [name for name, guessed in guesses.items() if guessed.role == "sensitive"]
+    for name in [name for name, guessed in guesses.items() if guessed.role == "quasi-identifying"]:
+        shares = {other: revealed_share(table, other, name) for other in sensitive}
+        most = max(shares, key=shares.__getitem__, default="")
+        if most and shares[most] >= _TOO_TELLING:
             guesses[name] = _withheld(
                 guesses[name],
-                f"Tells {told[most]:.0%} of what could be known of {most}, which others should not learn: "
+                f"Tells {shares[most]:.0%} of what could be known of {most}, which others should not learn: "
                 "withheld until you give it a role",
             )
     return guesses
@@ -491,7 +496,7 @@ def _without_tellers(guesses: dict[str, Guess], table: Table) -> dict[str, Guess
 def _limited(guesses: dict[str, Guess], evidence: Mapping[str, _Evidence], role: Role) -> dict[str, Guess]:
     """Withhold columns that are too many for one release, beginning with those least likely to be needed."""
     most, chosen, reason = _LIMITS[role]
-    of_role = [name for name, each in guesses.items() if each.role == role]
+    of_role = [name for name, guessed in guesses.items() if guessed.role == role]
     if len(of_role) > most:
         kept = chosen([evidence[name] for name in of_role], most)
         for name in of_role:
@@ -571,15 +576,15 @@ def _is_code_of_place(column: _Evidence) -> bool:
 def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
     """Return widths that double, from about a sixteenth of the range that holds nearly all records."""
     low, high = (float(numbers.min()), float(numbers.max())) if len(numbers) else (0.0, 0.0)
-    span, whole = high - low, bool((numbers % 1 == 0).all())
+    span, is_whole = high - low, bool((numbers % 1 == 0).all())
     if not 1e-9 * max(1.0, abs(low), abs(high)) < span < 1e15:
         return None  # one value, or a range in which widths could not be written in a few digits
-    is_age = column.topic in _IN_YEARS and whole and 10 < span < 150
+    is_age = column.topic in _IN_YEARS and is_whole and 10 < span < 150
     if column.n_distinct < 8 and not is_age:
         return None
     narrowest = 5.0 if is_age else _rounded_width(_central_span(numbers, column.counts) / 16)
-    doubled = (max(narrowest, float(whole)) * 2**step for step in range(5))
-    widths = [_short(width) for width in doubled if width < span and (width >= 2 or not whole)][:4]
+    doubled = (max(narrowest, float(is_whole)) * 2**step for step in range(5))
+    widths = [_short(width) for width in doubled if width < span and (width >= 2 or not is_whole)][:4]
     return Intervals(tuple(widths)) if widths else None
 
 

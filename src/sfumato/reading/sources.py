@@ -25,7 +25,7 @@ from sfumato.reading.arrow_files import (
     read_arrow,
     read_encoded,
 )
-from sfumato.reading.databases import POSTGRES, asked, database_at, is_database
+from sfumato.reading.databases import POSTGRES, database_at, is_database, sql_query
 from sfumato.reading.dialect import require_file
 from sfumato.runtime.errors import DataError
 
@@ -99,10 +99,10 @@ def source_at(
     if str(path) == STANDARD_INPUT:
         return ArrowOnInput()
     if is_database(str(path)):
-        return asked(database_at(str(path)), table, query)
+        return sql_query(database_at(str(path)), table, query)
     if table is not None or query is not None:
         raise DataError(f"{Path(path).name} is no database; leave out table and query")
-    files = _found(Path(path))
+    files = _files_at(Path(path))
     formats = {format_of(file) for file in files}
     if len(formats) > 1:
         raise DataError(
@@ -116,21 +116,21 @@ def source_at(
 
 def _refuse_elsewhere(path: str) -> None:
     """Refuse network addresses, and show only the scheme: an address may hold a password."""
-    found = _ADDRESS.fullmatch(path)
-    if found is None or is_database(path) or os.path.exists(path):
+    address = _ADDRESS.fullmatch(path)
+    if address is None or is_database(path) or os.path.exists(path):
         return
-    if found[1].lower() in POSTGRES:
+    if address[1].lower() in POSTGRES:
         raise DataError(
             "this is no address of a PostgreSQL server; write postgresql://user@host/database, in small "
             "letters and as path in [data]"
         )
     raise DataError(
-        f"paths that begin with {found[1]}:// are not read: nothing here opens the network for a file; "
+        f"paths that begin with {address[1]}:// are not read: nothing here opens the network for a file; "
         "copy or mount the files and give their path"
     )
 
 
-def _found(path: Path) -> tuple[Path, ...]:
+def _files_at(path: Path) -> tuple[Path, ...]:
     if _is_folder(path):
         files = tuple(file for file in _listed(path, "*") if file.name.lower().endswith(SUFFIXES))
     elif any(sign in str(path) for sign in _PATTERN) and not os.path.exists(path):
@@ -154,14 +154,14 @@ def _is_folder(path: Path) -> bool:
 def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
     """Return the files that match in the order of their names, without hidden ones."""
     try:
-        found = [path for path in folder.glob(pattern) if path.is_file()]
+        files = [path for path in folder.glob(pattern) if path.is_file()]
     except (OSError, ValueError, NotImplementedError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no pattern"
         raise DataError(f"{folder.name or folder} cannot be listed: {reason}; check the path") from None
     return tuple(
         sorted(
             path
-            for path in found
+            for path in files
             if not any(part.startswith((".", "_")) for part in path.relative_to(folder).parts)
         )
     )
@@ -204,10 +204,10 @@ class CsvFiles:
 
     def read(self) -> pa.Table:
         """Return all records."""
-        written = {"separator": self.separator, "encoding": self.encoding, "quote": self.quote}
+        dialect = {"separator": self.separator, "encoding": self.encoding, "quote": self.quote}
         if len(self.files) > 1:
             _ = self._opened
-        return _together(_with_records(lambda path: read_arrow(path, **written), self.files))
+        return _concatenated(_with_records(lambda path: read_arrow(path, **dialect), self.files))
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns, without blanks around texts."""
@@ -225,15 +225,15 @@ class CsvFiles:
 
 def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
     """Read the files that have records; if none has, raise the error of the last one."""
-    found, empty = [], None
+    contents, empty = [], None
     for path in files:
         try:
-            found.append(read(path))
+            contents.append(read(path))
         except NoRecords as error:
             empty = error
-    if not found and empty is not None:
+    if not contents and empty is not None:
         raise empty
-    return found
+    return contents
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ class ParquetFiles:
             return read_one(self.files[0])
         _ = self.schema
         files = [path for path in self.files if _n_parquet(path)] or self.files[:1]
-        return _together([read_one(path) for path in files])
+        return _concatenated([read_one(path) for path in files])
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
@@ -347,7 +347,7 @@ class WholeFiles:
         first = _plain(tables[0].schema)
         for path, table in zip(self.files[1:], tables[1:], strict=True):
             _require_same_columns(self.files[0], first, path, _plain(table.schema))
-        return _together(tables)
+        return _concatenated(tables)
 
     @property
     def schema(self) -> pa.Schema:
@@ -416,14 +416,14 @@ def _on_input() -> pa.Table:
 def state_of(files: Sequence[Path]) -> tuple[str, float]:
     """Return names, sizes and times of files as text, and the latest time; empty if one is missing."""
     try:
-        found = [(path, path.stat()) for path in files]
+        states = [(path, path.stat()) for path in files]
     except (OSError, ValueError):
         return "", 0.0
     # one file is told as it always was, so that what a store knows of it stays known
     names = [f"{path} " if len(files) > 1 else "" for path in files]
-    facts = [f"{s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for _, s in found]
-    told = "\n".join(name + fact for name, fact in zip(names, facts, strict=True))
-    return told, max((s.st_mtime for _, s in found), default=0.0)
+    facts = [f"{s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for _, s in states]
+    summary = "\n".join(name + fact for name, fact in zip(names, facts, strict=True))
+    return summary, max((s.st_mtime for _, s in states), default=0.0)
 
 
 def _label(files: Sequence[Path]) -> str:
@@ -436,14 +436,14 @@ def _parquet_schema(path: Path) -> pa.Schema:
 
     require_file(path)
     try:
-        found = _plain(pq.read_schema(path))
-        "".join(found.names)
+        schema = _plain(pq.read_schema(path))
+        "".join(schema.names)
     except (pa.ArrowException, OSError, UnicodeError):
-        found = None
-    if found is None:
+        schema = None
+    if schema is None:
         raise damaged(path)
-    check_columns(path, found)
-    return found
+    check_columns(path, schema)
+    return schema
 
 
 def _n_parquet(path: Path) -> int:
@@ -466,8 +466,8 @@ def _plain(schema: pa.Schema) -> pa.Schema:
     return pa.schema([(field.name, plain(field.type)) for field in schema])
 
 
-def _require_same_names(first: Path, names: Sequence[str], other: Path, found: Sequence[str]) -> None:
-    different = sorted({*names} ^ {*found})
+def _require_same_names(first: Path, names: Sequence[str], other: Path, other_names: Sequence[str]) -> None:
+    different = sorted({*names} ^ {*other_names})
     if different:
         raise DataError(
             f"{other.name} has other columns than {first.name} ({different[0]!r} is in one of them only); "
@@ -475,17 +475,18 @@ def _require_same_names(first: Path, names: Sequence[str], other: Path, found: S
         )
 
 
-def _require_same_columns(first: Path, schema: pa.Schema, other: Path, found: pa.Schema) -> None:
-    _require_same_names(first, schema.names, other, found.names)
+def _require_same_columns(first: Path, schema: pa.Schema, other: Path, other_schema: pa.Schema) -> None:
+    _require_same_names(first, schema.names, other, other_schema.names)
     for field in schema:
-        if found.field(field.name).type != field.type:
+        other_type = other_schema.field(field.name).type
+        if other_type != field.type:
             raise DataError(
-                f"column {field.name!r} has the type {found.field(field.name).type} in {other.name} and "
+                f"column {field.name!r} has the type {other_type} in {other.name} and "
                 f"{field.type} in {first.name}; write it with one type"
             )
 
 
-def _together(tables: Sequence[pa.Table]) -> pa.Table:
+def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate the records of all tables, in the first one's order of columns."""
     import pyarrow as pa
 

@@ -25,7 +25,7 @@ _READERS = {
     ".xpt": "read_xport",
 }
 SUFFIXES = tuple(_READERS)
-_ENDS = ", ".join(SUFFIXES)
+_SUFFIX_LIST = ", ".join(SUFFIXES)
 
 
 def read_statistics(path: Path) -> pa.Table:
@@ -42,10 +42,10 @@ def read_statistics(path: Path) -> pa.Table:
     """
     import pyarrow as pa
 
-    found = contents_in_child(path)
+    contents = contents_in_child(path)
     try:
-        arrays = [_column(each, found.labels.get(name, {})) for name, each in found.columns.items()]
-        return pa.Table.from_arrays(arrays, list(found.columns))
+        arrays = [_column(values, contents.labels.get(name, {})) for name, values in contents.columns.items()]
+        return pa.Table.from_arrays(arrays, list(contents.columns))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         pass
     # raised out here: what Arrow says may show a value
@@ -71,10 +71,10 @@ def contents_in_child(path: Path, *, records: bool = True) -> Contents:
     """
     reader_of(path)
     pyreadstat()
-    found: Contents | None = read_in_child(contents_of if records else about, path, most_unpacked(path))
-    if found is None:
+    contents: Contents | None = read_in_child(contents_of if records else about, path, most_unpacked(path))
+    if contents is None:
         raise _unreadable(path)
-    return found
+    return contents
 
 
 def _unreadable(path: Path) -> DataError:
@@ -106,10 +106,10 @@ def _contents(path: Path, **options: Any) -> Contents | None:
 
 def reader_of(path: Path) -> str:
     """Return the name of the pyreadstat function that reads a file, by its suffix."""
-    found = _READERS.get(path.suffix.lower())
-    if found is None:
-        raise DataError(f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {_ENDS}")
-    return found
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise DataError(f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {_SUFFIX_LIST}")
+    return reader
 
 
 def pyreadstat() -> Any:

@@ -32,9 +32,9 @@ class Topic:
 
 def _topic(role: Role, what: str, words: str, *parts: str) -> Topic:
     """Build a topic from whole words, and from parts of words in which ``_`` is an optional gap."""
-    whole = rf"\b(?:{'|'.join(words.split())})\b"
+    words_pattern = rf"\b(?:{'|'.join(words.split())})\b"
     inside = "|".join(" ".join(parts).split()).replace("_", " ?")
-    return Topic(role, what, re.compile(f"{whole}|{inside}" if inside else whole))
+    return Topic(role, what, re.compile(f"{words_pattern}|{inside}" if inside else words_pattern))
 
 
 AGE = _topic(

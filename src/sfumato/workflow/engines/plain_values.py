@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sfumato.reading.databases import changed
+from sfumato.reading.databases import changed_types
 from sfumato.reading.sources import Source
 
 if TYPE_CHECKING:
@@ -69,4 +69,4 @@ def typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
     except pa.ArrowException:
         pass
     # raised out here: what Arrow says shows the value that it stumbled over
-    raise changed(source.label)
+    raise changed_types(source.label)
