@@ -69,10 +69,10 @@ def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: i
 
 
 def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
-    """Make a release of a bound table, no attribute of it below its lowest level.
+    """Make a release of a bound table, with no attribute below its lowest level.
 
-    What the method returns is checked before anything is done with it: `MethodFailed` if it is no release of
-    this table, or does not keep what was promised.
+    The result of the method is checked before it is used: `MethodFailed` if it is not a release of this
+    table, or breaks the promise of the recipe.
     """
     seeded = recipe.seeded()
     method, floored = seeded.build(), onto_floor(table, schema)
@@ -83,7 +83,7 @@ def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
 
 
 def watched_attributes(schema: Schema, model: PrivacyModel) -> tuple[str, ...]:
-    """Return the sensitive attributes, if the model looks at them at all."""
+    """Return the sensitive attributes that a model looks at: all of them, or none."""
     guarding = [part for part in model.parts if part.guards == "attribute"]
     return schema.require("sensitive", methods.name_of(type(guarding[0]))) if guarding else ()
 
@@ -103,13 +103,13 @@ def whole_table(table: Table, schema: Schema, names: tuple[str, ...] | None = No
 def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppresses: bool = False) -> None:
     """Raise `Infeasible` when a model does not even hold with all records in one class.
 
-    A model that names a value which the table does not have is a `ParameterError`.
+    A model that names a value that is not in the table is a `ParameterError`.
 
     Parameters
     ----------
     suppresses
-        Whether records may be left out: then the others may keep a limit of the sensitive attribute
-        that all together do not, and only sizes can be judged beforehand.
+        Whether records may be suppressed: then the others may keep a limit of the sensitive attribute that
+        the whole table breaks, and only sizes can be judged in advance.
     """
     everybody = whole_table(table, schema, watched_attributes(schema, model))
     for part in model.parts:
@@ -145,7 +145,7 @@ def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> No
 
 
 def put_together(part_of: Integers, rows: Integers, weights: Integers) -> tuple[Integers, Integers, Integers]:
-    """Put the records of one row that ended in one part together again: part, row, number of records."""
+    """Merge records of the same row and part: return part, row and number of records."""
     spans = [int(part_of.max(initial=0)) + 1, int(rows.max(initial=0)) + 1]
     number, n_pairs = number_rows([part_of, rows], spans, len(rows))
     first = first_row_of_group(number, n_pairs)
@@ -153,7 +153,7 @@ def put_together(part_of: Integers, rows: Integers, weights: Integers) -> tuple[
 
 
 def without_failing(release: Release, model: PrivacyModel, limit: float) -> Release:
-    """Suppress the records of the classes where the model fails, if they are few enough.
+    """Suppress the records of classes in which the model fails, if they are few enough.
 
     Parameters
     ----------

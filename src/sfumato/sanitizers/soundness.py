@@ -17,7 +17,7 @@ from sfumato.results.released_column import Cells
 
 
 def check_sound(given: object, method: object, table: Table, schema: Schema) -> Release:
-    """Return what a method made, or raise `MethodFailed` before anything is done with it.
+    """Return what a method returned if it is a release of the table, or raise `MethodFailed`.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def check_sound(given: object, method: object, table: Table, schema: Schema) -> 
     method
         The sanitizer.
     table, schema
-        What it was given to sanitize.
+        The table and schema that it was given.
     """
     if not isinstance(given, Release):
         raise failed(type(method), f"returns {type(given).__name__} and no Release")
@@ -37,7 +37,7 @@ def check_sound(given: object, method: object, table: Table, schema: Schema) -> 
 
 
 def broken_promise(release: Release, model: PrivacyModel | None) -> str | None:
-    """Return which part of a model a release does not keep, if any, and the level that it reached."""
+    """Return the part of a model that a release breaks, if any, with the level that it reached."""
     for part in () if model is None else model.parts:
         classes = release.partition(part)
         keeps = part.keeps_limit(classes)
@@ -50,12 +50,12 @@ def broken_promise(release: Release, model: PrivacyModel | None) -> str | None:
 
 
 def unfit_reason(method: object) -> str | None:
-    """Return why nothing that a method makes may leave the house, where it declares that."""
+    """Return why releases of a method must not be published, if the method declares that."""
     return getattr(method, "unfit", None)
 
 
 def check_promise(release: Release, method: object) -> Release:
-    """Return a release that keeps what its method promised, or raise `MethodFailed`."""
+    """Return a release that keeps its method's promise, or raise `MethodFailed`."""
     broken = broken_promise(release, getattr(method, "model", None))
     if broken is not None:
         raise failed(type(method), broken)
@@ -63,7 +63,7 @@ def check_promise(release: Release, method: object) -> Release:
 
 
 def _problems(release: Release, table: Table, schema: Schema) -> Iterator[str]:
-    """Yield what is wrong with a release; what comes later relies on what came before."""
+    """Yield the problems of a release; later checks rely on earlier ones."""
     if release.schema is not schema and release.schema.fingerprint != schema.fingerprint:
         yield "with another schema than it was given"
     if release.n_original != table.n_records:

@@ -31,14 +31,14 @@ class AsIs:
     does: ClassVar[str] = "Identifying attributes are removed and nothing else."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release every record as it is."""
+        """Release every record unchanged."""
         return released(table, schema, {})
 
 
 @register
 @dataclass(frozen=True)
 class SuppressQuasiIdentifiers:
-    """Withhold all quasi-identifiers: nothing can be learned about one person more than another.
+    """Withhold all quasi-identifiers: the release says the same about everyone.
 
     References
     ----------

@@ -27,11 +27,11 @@ from sfumato.sanitizers.generalize.mondrian import Variant, partition
 @register
 @dataclass(frozen=True)
 class Bucketize:
-    """Permute the sensitive values within the parts that mondrian finds; quasi-identifiers stay exact.
+    """Permute the sensitive values within Mondrian's parts; quasi-identifiers stay exact.
 
-    Who is in the table can be recognised, but not which of the group's sensitive values is whose. So
-    the model must guard against attribute disclosure: k-anonymity cannot hold, and a group's size is
-    not a k.
+    People can be recognised in the release, but not which of their group's sensitive values is theirs. So
+    the model must guard against attribute disclosure: k-anonymity cannot hold, and a group's size is not
+    a k.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class Bucketize:
     free
         Categorical attributes with a hierarchy that may be cut anywhere in their order.
     smallest_group
-        The smallest number of people in a group. It is not a k: who is in the table can be recognised.
+        The smallest number of people in a group. It is not a k: people can be recognised in the release.
 
     References
     ----------
@@ -76,7 +76,7 @@ class Bucketize:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release the records with their sensitive values permuted within mondrian's parts."""
+        """Release the records with their sensitive values permuted within Mondrian's parts."""
         for part in self.model.parts:
             if part.guards == "identity":
                 raise ParameterError(
@@ -100,9 +100,8 @@ class Bucketize:
 class Anatomy:
     """Group the records so that every group has l different sensitive values, each at most once.
 
-    Groups are formed from the sensitive values alone, without regard to the quasi-identifiers, which
-    stay exact. Left-over records join groups that lack their value. No group has two records of one
-    person.
+    Groups are formed from the sensitive values alone, regardless of the quasi-identifiers, which stay exact.
+    Remaining records join groups that lack their value. No group has two records of the same person.
 
     Parameters
     ----------
@@ -156,7 +155,7 @@ class Anatomy:
         return _permuted(table, schema, rows, group_of, self.form, rng)
 
     def _separate(self, people: Integers, values: Codes, group_of: Integers) -> None:
-        """Let records of the same value change places until nobody is twice in a group."""
+        """Swap records with the same value until nobody is twice in a group."""
         n_together = separate_people(people, values.astype(np.int64), group_of, int(people.max()) + 1)
         if n_together:
             raise Infeasible(

@@ -26,25 +26,24 @@ from sfumato.sanitizers.generalize.hidden_cells import OPEN, Points, patterns_of
 @register
 @dataclass(frozen=True)
 class CellSuppression:
-    """Release every cell as it is or as ``*``, with as few ``*`` as a greedy search finds.
+    """Release every cell unchanged or as ``*``, with as few ``*`` as a greedy search finds.
 
     A suppressed cell matches only other suppressed cells of its attribute, so the model holds in the
     classes that a reader of the release sees. Each ``*`` costs the weight that the schema gives its
     attribute: important attributes are suppressed last.
 
-    The search goes through the combinations of attributes from the cheapest to the dearest. Under each,
-    the records that still fail are put together with those that have lost the same cells; where the
-    model holds, they have found their place. Then records move to cheaper places, together with others
-    where that pays, as long as the model holds where they leave and where they arrive.
+    The search goes through the combinations of attributes from the cheapest to the dearest. For each, it
+    groups the records that still fail with those that have lost the same cells; where the model holds, they
+    stay. Then records move to cheaper combinations, together with others if that pays, as long as the model
+    holds in the classes that they leave and in those that they join.
 
     Parameters
     ----------
     model
         What must hold in every class.
     suppression
-        The largest share of whole records that may be left out: those for which the model would not
-        even hold with all their cells suppressed. When they are more, cells of further records are
-        suppressed instead.
+        The largest share of whole records that may be suppressed: those for which the model fails even
+        with all their cells suppressed. If there are more, cells of further records are suppressed instead.
 
     References
     ----------
@@ -72,7 +71,7 @@ class CellSuppression:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release ``*`` for the cells that give somebody away, and the others as they are."""
+        """Release ``*`` for the suppressed cells, and all others unchanged."""
         schema.require("quasi-identifying", "cell-suppression")
         check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
         points, shares = _points(table, schema, self.model, rng)
@@ -155,7 +154,7 @@ def _points(
 
 
 def _divided(weights: Integers) -> tuple[Integers, Integers]:
-    """Divide each weight into 1, 2, 4, … and a rest: whose it is, and the parts."""
+    """Divide each weight into 1, 2, 4, … and a remainder: return the owner of each part, and the parts."""
     owners, parts = [], []
     left, size = weights.copy(), 1
     while left.any():
@@ -170,14 +169,14 @@ def _divided(weights: Integers) -> tuple[Integers, Integers]:
 
 
 def _dealt(table: Table, rows: Integers, weights: Integers) -> _Shares:
-    """Deal out the records of the rows in this order to points of these weights."""
+    """Distribute the records of the rows, in this order, to points of these weights."""
     row_ends, point_ends = np.cumsum(table.weights[rows]), np.cumsum(weights)
     ends = np.union1d(row_ends, point_ends)
     return rows[np.searchsorted(row_ends, ends)], np.searchsorted(point_ends, ends), np.diff(ends, prepend=0)
 
 
 def _published(shares: _Shares, pattern_of: Integers) -> _Shares:
-    """Put the records of a row with the same pattern together, and leave out those that have none."""
+    """Merge the records of a row with the same pattern, and drop those without one."""
     kept = pattern_of[shares[1]] != OPEN
     rows, patterns, weights = shares[0][kept], pattern_of[shares[1][kept]], shares[2][kept]
     patterns, rows, weights = put_together(patterns, rows, weights)

@@ -25,16 +25,15 @@ _ALL = 2**40
 def peeled(
     space: PointSpace, schema: Schema, model: PrivacyModel, n_partitions: int, rng: np.random.Generator
 ) -> Clusters:
-    """Return classes in which the model holds, and those records that fit nowhere as one more class.
+    """Return classes in which the model holds, and the records that fit nowhere as one more class.
 
-    Each partition groups the records that are left by one level of every quasi-identifier. A class that
-    has too much of some sensitive values keeps only a part of these; the other records wait for a coarser
-    partition.
+    Each partition groups the remaining records by one level of every quasi-identifier. A class with too many
+    records of some sensitive values keeps only a part of these; the others wait for a coarser partition.
 
     Parameters
     ----------
     n_partitions
-        How many partitions there are, drawn at random where the hierarchies have more.
+        The number of partitions, drawn at random if the hierarchies have more.
     """
     levels = [_levels(space.table[name], schema.hierarchy(name)) for name in schema.quasi_identifiers]
     columns = [space.table[name].codes for name in schema.quasi_identifiers]
@@ -68,7 +67,7 @@ def peeled(
 
 
 def _levels(column: Column, hierarchy: Hierarchy) -> list[Codes]:
-    """Return for each level the node of each code; numbers without intervals are halved again and again."""
+    """Return for each level the node of each code; numbers without intervals are halved repeatedly."""
     levels = list(hierarchy.node_of)
     n_values = len(column.domain)
     if column.kind == "numeric" and len(levels) <= 2:
@@ -81,7 +80,7 @@ def _levels(column: Column, hierarchy: Hierarchy) -> list[Codes]:
 def _partitions(
     space: PointSpace, levels: list[list[Codes]], n_wanted: int, rng: np.random.Generator
 ) -> list[tuple[int, ...]]:
-    """Return one level of each attribute, for some partitions, the one that loses least first."""
+    """Return some partitions, each as one level per attribute, sorted by loss."""
     sizes = tuple(len(of_attribute) for of_attribute in levels)
     n_all = math.prod(sizes)
     if n_all <= n_wanted:
@@ -95,7 +94,7 @@ def _partitions(
 
 
 def _mean_cost(space: PointSpace, column: int, node_of: Codes) -> float:
-    """Return what a record loses on average when one attribute is released as its nodes."""
+    """Return the mean loss of a record when one attribute is released as these nodes."""
     first = np.searchsorted(node_of, np.arange(int(node_of[-1]) + 2)).astype(np.int32)
     low, high = first[:-1, np.newaxis], first[1:, np.newaxis] - 1
     prices, columns, nodes = space.covers
@@ -137,7 +136,7 @@ class _Values:
     def classes(
         self, class_of: Integers, n_classes: int, values: Integers, counts: Integers
     ) -> EquivalenceClasses:
-        """Return classes with so many records of each combination."""
+        """Return classes with these numbers of records of each combination."""
         rows = self.first[values]
         watched = self.space.watched
         sensitive = {
@@ -150,7 +149,7 @@ class _Values:
 def _taken(
     values: _Values, model: PrivacyModel, rows: Integers, group_of: Integers, left: Integers
 ) -> tuple[Integers, Integers]:
-    """Return for each row the number of its class, among those that take anything, and how many it takes."""
+    """Return for each row its class, among those that keep records, and how many of its records it keeps."""
     n_groups = int(group_of.max()) + 1
     pair_of, n_pairs = number_rows(
         [group_of.astype(np.int32), values.of_row[rows].astype(np.int32)],

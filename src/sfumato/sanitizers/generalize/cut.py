@@ -24,22 +24,22 @@ from sfumato.sanitizers.base import check_feasible, without_failing
 @register
 @dataclass(frozen=True)
 class Cut:
-    """Put neighbours in each attribute's ordered domain together, and suppress what is still too distinct.
+    """Merge neighbours in each attribute's ordered domain, and suppress records that are still too distinct.
 
-    A bit string says for each attribute where its domain is cut: one bit between any two neighbours,
-    1 where they are kept apart. ``"0001000"`` makes two blocks of eight values.
+    A bit string says for each attribute where its domain is cut. It has one bit between any two neighbours,
+    1 for a cut: ``"0001000"`` divides eight values into two blocks.
 
     Parameters
     ----------
     cuts
-        The bit string of each quasi-identifier; one that is not named stays exact.
+        The bit string of each quasi-identifier; the others stay exact.
     model
         What must hold. Records in classes where it fails are suppressed.
     suppression
         The largest share of the records that may be suppressed.
     free
-        Categorical attributes with a hierarchy that may be cut anywhere; the others only so that every
-        block is a node of the hierarchy.
+        Categorical attributes with a hierarchy that may be cut anywhere; in the others every block must be
+        a node of the hierarchy.
 
     References
     ----------

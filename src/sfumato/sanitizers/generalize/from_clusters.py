@@ -37,7 +37,7 @@ Covering = Literal["interval", "set", "node"]
 
 @dataclass(frozen=True)
 class PointSpace:
-    """The records as points (rows with equal quasi-identifiers are one), and what covering them costs.
+    """The records as points (rows with equal quasi-identifiers are one point), and the cost of covering them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class PointSpace:
     watched
         The sensitive attributes that the model looks at.
     borders
-        Where intervals and sets end.
+        How the end points of intervals and sets are chosen.
     """
 
     table: Table
@@ -74,7 +74,7 @@ class PointSpace:
         sets: bool = False,
         borders: Borders = "tight",
     ) -> PointSpace:
-        """Return the space of a bound table, for a model; categories are covered by sets or by nodes."""
+        """Return the space of a bound table for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)
         columns = [table[name] for name in names]
         sizes = [len(column.domain) for column in columns]
@@ -111,7 +111,7 @@ def _covering(column: Column, sets: bool) -> Covering:
 
 @dataclass(frozen=True)
 class Clusters:
-    """The range of each cluster in each quasi-identifier, and how many records it took of which row."""
+    """The range of each cluster in each quasi-identifier, and its number of records from each row."""
 
     low: Codes
     high: Codes
@@ -158,7 +158,7 @@ def merged_where_failing(space: PointSpace, clusters: Clusters, model: PrivacyMo
 def _pairs(
     space: PointSpace, clusters: Clusters, classes: EquivalenceClasses, failing: Integers, model: PrivacyModel
 ) -> Integers:
-    """Return for each cluster the one that it becomes part of."""
+    """Return for each cluster the cluster that it becomes part of."""
     n_clusters = classes.n_classes
     n_each = min(max(_PAIRS // len(failing), _FEWEST), _MOST, n_clusters - 1)
     tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters))
@@ -181,7 +181,7 @@ def _pairs(
 
 
 def _shortfalls(model: PrivacyModel, classes: EquivalenceClasses) -> Floats:
-    """Return for each class its records times how far its scores are from their limits, as a share."""
+    """Return for each class its records times the distance of its scores from their limits, as a share."""
     total = np.zeros(classes.n_classes)
     for part in model.parts:
         scores, fails = part.scores(classes), ~part.keeps_limit(classes)
@@ -217,7 +217,7 @@ def classes_of(space: PointSpace, clusters: Clusters) -> EquivalenceClasses:
 
 
 def _with_equals_united(space: PointSpace, clusters: Clusters) -> Clusters:
-    """Unite clusters that are released alike, until no two are: a reader sees one class."""
+    """Merge clusters that are released alike until none are left: a reader sees one class."""
     while True:
         class_of, n_classes = _released_alike(space, clusters)
         if n_classes == len(class_of):
@@ -226,7 +226,7 @@ def _with_equals_united(space: PointSpace, clusters: Clusters) -> Clusters:
 
 
 def _released_alike(space: PointSpace, clusters: Clusters) -> tuple[Integers, int]:
-    """Number the clusters; those with equal intervals and equal labels get one number."""
+    """Number the clusters, with one number for those with equal intervals and equal labels."""
     columns, cardinalities = [], []
     for i, (name, hierarchy) in enumerate(space.hierarchies.items()):
         low, high = clusters.low[:, i], clusters.high[:, i]
@@ -246,7 +246,7 @@ def _released_alike(space: PointSpace, clusters: Clusters) -> tuple[Integers, in
 
 
 def _united(clusters: Clusters, into: Integers) -> Clusters:
-    """Make each cluster part of another one, which stays itself."""
+    """Make each cluster part of another one, or of itself."""
     stays = into == np.arange(len(into))
     number = (np.cumsum(stays) - 1)[into]
     low, high = clusters.low[stays], clusters.high[stays]
@@ -264,8 +264,8 @@ def _covers(
 ) -> Covers:
     """Price every cover by its general loss.
 
-    Of more numbers than fit a table the values that an interval covers are counted, not the leaves, and
-    before its ends are moved to a grid.
+    For attributes with too many numbers for a table, the price counts the values that an interval covers
+    instead of the leaves, before its ends are moved to a grid.
     """
     prices: list[Floats] = []
     nodes: list[Integers] = [np.zeros(0, dtype=np.int64)]
@@ -299,7 +299,7 @@ def _covers(
 
 
 def _grid_sizes(column: Column, hierarchy: Hierarchy) -> Integers:
-    """Return for each range of codes how many leaves its cover on a grid has, no fewer than a part of it."""
+    """Return for each range of codes how many leaves its cover on a grid has, never fewer than a subrange."""
     n_codes = len(column.domain)
     low, high = np.triu_indices(n_codes)
     sizes = np.ones((n_codes, n_codes), dtype=np.int64)
@@ -318,12 +318,12 @@ def _intervals_of(column: Column, hierarchy: Hierarchy) -> Integers:
 
 
 def _nodes_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:
-    """Return for each range of codes how many leaves the lowest node above it has."""
+    """Return for each range of codes the number of leaves of the lowest node above it."""
     return np.concatenate(hierarchy.sizes)[_lowest_nodes(hierarchy, low, high)]
 
 
 def _sets_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:
-    """Return for each range of codes how many leaves the nodes have that it needs below the lowest one."""
+    """Return for each range of codes the number of leaves of the sibling nodes that cover it."""
     sizes: Integers = _nodes_of(hierarchy, low, high)
     level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
     for above in range(1, hierarchy.height + 1):

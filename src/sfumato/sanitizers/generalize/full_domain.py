@@ -28,8 +28,8 @@ class FullDomain:
     Parameters
     ----------
     levels
-        The level of each quasi-identifier; one that is not named stays as low as it may (level 0, or its
-        lowest level).
+        The level of each quasi-identifier; the others stay as low as possible (level 0, or their lowest
+        level).
     model
         What must hold. Records in classes where it fails are suppressed.
     suppression

@@ -34,11 +34,11 @@ class PointClasses:
     n_classes: int
 
     def only(self, chosen: Booleans) -> PointClasses:
-        """Return the same classes with the chosen ones of their points."""
+        """Return the same classes with only the chosen points."""
         return PointClasses(self.points[chosen], self.class_of[chosen], self.n_classes)
 
     def these(self, chosen: Booleans) -> PointClasses:
-        """Return the chosen classes, numbered anew."""
+        """Return the chosen classes, renumbered."""
         here, number = chosen[self.class_of], np.cumsum(chosen) - 1
         return PointClasses(self.points[here], number[self.class_of[here]], int(np.count_nonzero(chosen)))
 
@@ -47,11 +47,11 @@ class PointClasses:
         return np.bincount(self.class_of[chosen], minlength=self.n_classes).astype(np.int64)
 
     def total(self, amounts: Floats) -> Floats:
-        """Add up what the points of each class have."""
+        """Add up these amounts over the points of each class."""
         return np.bincount(self.class_of, weights=amounts, minlength=self.n_classes).astype(np.float64)
 
     def ranks(self, *keys: Floats | Integers | Booleans) -> Integers:
-        """Return the place of each point in its class, sorted by the first key, then by the second, …."""
+        """Return the rank of each point in its class, sorted by the first key, then by the second, …."""
         order = np.lexsort((*reversed(keys), self.class_of))
         starts = np.searchsorted(self.class_of[order], np.arange(self.n_classes))
         ranks = np.empty(len(order), dtype=np.int64)
@@ -61,9 +61,9 @@ class PointClasses:
 
 @dataclass(frozen=True)
 class Points:
-    """The distinct combinations of the values that the search looks at, each with its number of records.
+    """The distinct combinations of the values that the search uses, each with its number of records.
 
-    One that many records have is divided into several points, so that a few of the records can move.
+    A combination with many records is divided into several points, so that a few of the records can move.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ class Points:
     def excess(self, classes: PointClasses, settled: Booleans) -> Floats:
         """Return for each point how frequent its sensitive values are in its class, compared with the table.
 
-        The points of a class are counted one after the other, the settled ones first. Those with the
-        least excess together are distributed as the whole table is, and there the model holds.
+        The points of a class are counted one after the other, the settled ones first. The points with the
+        least excess have together the distribution of the whole table, for which the model holds.
         """
         excess = np.zeros(len(classes.points))
         weights = self.weights[classes.points]
@@ -136,7 +136,7 @@ class Points:
 
 @dataclass(frozen=True)
 class Patterns:
-    """The combinations of attributes to suppress: the first is none of them, the last all.
+    """The combinations of attributes to suppress: the first is the empty one, the last has all attributes.
 
     Parameters
     ----------
@@ -151,17 +151,17 @@ class Patterns:
 
     @property
     def prices(self) -> Floats:
-        """The costs, and at the end what it costs to leave a record out: a little more than all its cells."""
+        """The costs, followed by the cost of suppressing a record: a little more than all its cells."""
         return np.append(self.costs, self.costs[-1] * (1 + 1e-6))
 
     @property
     def slight(self) -> float:
-        """A difference in cost that is none."""
+        """A difference in cost that counts as zero."""
         return 1e-9 * float(self.costs[-1])
 
 
 def patterns_of(points: Points, weights: Floats) -> Patterns:
-    """Return the combinations of attributes to try, with what hiding them costs."""
+    """Return the combinations of attributes to try, with the cost of hiding them."""
     # a cell of weight 0 is cheaper than any other, but not suppressed for nothing
     cell_costs = np.maximum(weights, 1e-6 * (weights.max(initial=0.0) or 1.0))
     if 2 ** len(weights) <= _MOST_PATTERNS:
@@ -174,7 +174,7 @@ def patterns_of(points: Points, weights: Floats) -> Patterns:
 
 
 def _promising(points: Points, cell_costs: Floats) -> Booleans:
-    """Return of each size the patterns that help most for their cost, each grown from one of those before."""
+    """Return for each size the patterns that help most for their cost, grown from those one smaller."""
     everyone = points.alike(np.arange(len(points.weights)), np.zeros(len(cell_costs), dtype=np.bool_))
     failing = everyone.points[~points.hold(everyone)[everyone.class_of]]
 
@@ -195,7 +195,7 @@ def _promising(points: Points, cell_costs: Floats) -> Booleans:
 
 
 def search_patterns(points: Points, patterns: Patterns, suppression: float) -> Integers:
-    """Return the pattern of each point, or that it is left out, as this share of the records may be."""
+    """Return the pattern of each point, or `OPEN` for suppressed ones, at most this share of the records."""
     start = _start(points, patterns)
     if not (start == OPEN).any():
         return start
@@ -211,7 +211,7 @@ def search_patterns(points: Points, patterns: Patterns, suppression: float) -> I
 def _better(
     points: Points, patterns: Patterns, suppression: float, one: Integers, other: Integers
 ) -> Integers:
-    """Return what leaves out few enough records, or what costs less."""
+    """Return the solution that suppresses few enough records, or else the cheaper one."""
 
     def loss(pattern_of: Integers) -> tuple[bool, float]:
         return _share_left_out(points, pattern_of) > suppression, _cost(points, patterns, pattern_of)
@@ -233,13 +233,13 @@ def _fails(points: Points, patterns: Patterns, pattern_of: Integers) -> Booleans
 
 
 def _start(points: Points, patterns: Patterns) -> Integers:
-    """Leave every cell as it is, and open the points that fail."""
+    """Begin with no suppressed cells, and mark the points that fail as open."""
     pattern_of = np.zeros(len(points.weights), dtype=np.int64)
     return np.where(_fails(points, patterns, pattern_of), OPEN, pattern_of)
 
 
 def _placed(points: Points, patterns: Patterns, start: Integers) -> Integers:
-    """Give open points a pattern: the cheapest first, of equal ones that which helps most records."""
+    """Give open points a pattern, the cheapest first, and among equals the one that helps most records."""
     pattern_of = start.copy()
     queue = [(cost, -np.inf, pattern) for pattern, cost in enumerate(patterns.costs.tolist())]
     while queue and (pattern_of == OPEN).any():
@@ -256,7 +256,7 @@ def _placed(points: Points, patterns: Patterns, start: Integers) -> Integers:
 def _helped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: int) -> Integers:
     """Return open points for which the model holds under a pattern, together with those that have it.
 
-    Where it does not hold in a whole class, it may in a part that resembles the whole table.
+    If it fails in a whole class, it may hold in a part that resembles the whole table.
     """
     hidden = patterns.hidden[pattern]
     able = (pattern_of == OPEN) | (pattern_of == pattern)
@@ -271,13 +271,13 @@ def _helped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
 def _bisected(
     points: Points, classes: PointClasses, ranks: Integers, safe: Integers, wish: Integers
 ) -> Integers:
-    """Return for each class how many of its points, lowest rank first, it can have so that the model holds.
+    """Return for each class how many of its points, lowest rank first, it can have while the model holds.
 
     Parameters
     ----------
     safe, wish
-        A number with which it holds, and the number that would be best: the answer is that number, or
-        between the two by bisection.
+        A number for which it holds, and the best number: the answer is the best number, or one between the
+        two, found by bisection.
     """
     unsure, middle = np.ones(classes.n_classes, dtype=np.bool_), wish
     while unsure.any():
@@ -301,7 +301,7 @@ def _pulled_in(points: Points, patterns: Patterns, pattern_of: Integers, suppres
 
 
 def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: int, price: float) -> Integers:
-    """Move open points to a pattern, with the classes that it takes, where that costs less than the price."""
+    """Move open points to a pattern, with the classes that this takes, where it costs less than the price."""
     hidden = patterns.hidden[pattern]
     is_within = np.append(~(patterns.hidden & ~hidden).any(axis=1), True)
     groups = points.alike(np.flatnonzero(is_within[pattern_of]), hidden)
@@ -323,7 +323,7 @@ def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
 
 
 def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: PointClasses) -> Integers:
-    """Return when the class of each point would be pulled into its group: the dearest first; others -1."""
+    """Return for each point when its class would be pulled into its group: the dearest first; others -1."""
     homes = points.apart(groups.points, patterns.hidden[pattern_of[groups.points]])
     group_of = np.empty(homes.n_classes, dtype=np.int64)
     group_of[homes.class_of] = groups.class_of
@@ -347,7 +347,7 @@ def _improved(points: Points, patterns: Patterns, pattern_of: Integers) -> Integ
 
 
 def _regrouped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: int) -> Integers:
-    """Move points to one pattern where that lowers the cost, with others that the model needs there."""
+    """Move points to one pattern where this lowers the cost, with others that the model needs there."""
     hidden = patterns.hidden[pattern]
     gains = patterns.prices[pattern_of] - patterns.costs[pattern]
     gains[np.abs(gains) <= patterns.slight] = 0.0
@@ -375,7 +375,7 @@ def _homes(points: Points, patterns: Patterns, pattern_of: Integers, movable: In
 
 
 def _free_to_leave(points: Points, homes: PointClasses, movable: Booleans, gains: Floats) -> Booleans:
-    """Return which points can leave their classes: the model holds for those who stay, or nobody stays."""
+    """Return which points can leave their class: the model holds for the rest, or no points are left."""
     gain = gains[homes.points]
     sizes = homes.count(np.ones_like(movable))
     everybody_gains = homes.count(movable & (gain > 0)) == sizes
@@ -389,7 +389,7 @@ def _free_to_leave(points: Points, homes: PointClasses, movable: Booleans, gains
 
 
 def _with_fewest(points: Points, groups: PointClasses, moves: Booleans, gains: Floats) -> PointClasses:
-    """Return the groups in which the model holds, with as few of the points that would lose as it takes."""
+    """Return the groups in which the model holds, with as few losing points as necessary."""
     gain = gains[groups.points]
     loses = moves[groups.points] & (gain <= 0)
     sizes = groups.count(np.ones_like(loses))
@@ -402,7 +402,7 @@ def _with_fewest(points: Points, groups: PointClasses, moves: Booleans, gains: F
 def _without_conflicts(
     points: Points, homes: PointClasses, movers: PointClasses, gains: Floats, slight: float
 ) -> PointClasses:
-    """Give up groups, those that save least first, until the model holds in every class that points leave."""
+    """Drop groups, those that save least first, until the model holds in every class that points leave."""
     saved = movers.total(gains[movers.points] * points.weights[movers.points])
     while True:
         movers = movers.only(saved[movers.class_of] > slight)

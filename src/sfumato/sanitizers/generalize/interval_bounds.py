@@ -29,10 +29,10 @@ _MOST_STEPS = 2
 
 
 def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Integers, Integers]:
-    """Return the interval of one or two steps around each range: where it begins, and where it has ended.
+    """Return the interval of one or two steps around each range, as its begin and its end (exclusive).
 
-    The step is the smallest for which that is possible, and the interval begins at a multiple of it. One
-    number stays itself. Larger ranges never get smaller intervals.
+    The step is the smallest for which this is possible, and the interval begins at a multiple of it. A single
+    number stays as it is. Larger ranges never get smaller intervals.
 
     Parameters
     ----------
@@ -84,13 +84,13 @@ def bordered_cells(
     *,
     free: bool = False,
 ) -> Cells:
-    """Release a cover of each range of domain codes, from ``low`` to ``high``: a cell for each.
+    """Release a cover of each range of domain codes, from ``low`` to ``high``, one cell for each.
 
     Parameters
     ----------
     borders
-        With ``tight`` borders it is the smallest cover. On a ``grid`` numbers are covered by a round
-        interval, categories by a set of one or two round blocks of siblings.
+        ``tight`` borders give the smallest cover. On a ``grid``, numbers are covered by a round interval,
+        categories by a set of one or two round blocks of siblings.
     free
         Whether categories are covered along their order and not along the hierarchy.
     """
@@ -115,7 +115,7 @@ def grid_ranges(
 ) -> tuple[Integers, Integers]:
     """Widen each range of categories to one or two round blocks among the children of one node.
 
-    Blocks are counted off from the first child. Where they are all children, or more, it is the node.
+    Blocks are counted off from the first child. If they reach all children, the result is the node.
     """
     if free:
         start, end = rounded(low.astype(np.int64), high.astype(np.int64), doubled_steps())
@@ -131,7 +131,7 @@ def grid_ranges(
 def _among_siblings(
     hierarchy: Hierarchy, above: int, low: Integers, high: Integers
 ) -> tuple[Integers, Integers]:
-    """Widen ranges that lie below one node of a level each, in blocks of its children."""
+    """Widen ranges that each lie below one node of a level, in blocks of its children."""
     child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
     begins, ends = (np.searchsorted(parent, parent[low], side) for side in ("left", "right"))
     eldest, youngest = child[begins].astype(np.int64), child[ends - 1]
@@ -141,7 +141,7 @@ def _among_siblings(
 
 
 def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Integers) -> Cells:
-    """Cover ranges of numbers by round intervals, which may hold the missing value as well."""
+    """Cover ranges of numbers by round intervals, which may also hold the missing value."""
     pairs, code_of = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
     low, high = pairs >> 32, pairs & 0xFFFFFFFF
     leaves, decimals = _counted(hierarchy.leaf_numbers)
@@ -172,7 +172,7 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
 def _label(
     column: Column, hierarchy: Hierarchy, codes: list[int], ends: tuple[int, int], decimals: int
 ) -> Label:
-    """Print a round interval; a single value, and all values, as they always are."""
+    """Print a round interval; single values and the full range are printed as elsewhere."""
     first, last = codes
     if last - first + 1 in (1, len(column.domain)):
         return number_cover(column, hierarchy, first, last)[0]
@@ -183,7 +183,7 @@ def _label(
 
 
 def _counted(numbers: tuple[int | float, ...]) -> tuple[Integers, int]:
-    """Return numbers counted in their smallest decimal place, and which that is: 2.5 and 3 are 25 and 30."""
+    """Return numbers in units of their smallest decimal place, and its exponent: 2.5 and 3 are 25 and 30."""
     exact = [Decimal(repr(value)) for value in numbers]
     decimals = max((-int(each.normalize().as_tuple().exponent) for each in exact), default=0)
     counts = [int(each.scaleb(max(decimals, 0))) for each in exact]

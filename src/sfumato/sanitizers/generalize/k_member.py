@@ -32,15 +32,14 @@ from sfumato.sanitizers.generalize.interval_bounds import Borders
 class Clustering:
     """Grow clusters of k records, each time by the record that adds least information loss.
 
-    A cluster begins with the record furthest from the one that was taken last. In the end fewer than
-    k records are left over; each joins the cluster that loses least. Numbers are released as an
-    interval, categories as the lowest node of their hierarchy that covers the cluster (``*``
-    where they have none). Of records that lose the same, more of the row taken last come first, then
-    the first row of the table.
+    A cluster begins with the record furthest from the one that was added last. In the end fewer than k
+    records remain, and each joins the cluster that loses least by it. Numbers are released as an interval,
+    categories as the lowest node of their hierarchy that covers the cluster (``*`` without a hierarchy). Ties
+    go to further records of the row that was added last, then to the first row of the table.
 
-    Where somebody has several records, clusters grow to k people. Where the model asks for more than a
-    size, clusters in which it fails are merged until it holds everywhere: each with the one that costs
-    least loss for what it mends.
+    If someone has several records, clusters grow to k people. If the model asks for more than a size,
+    clusters in which it fails are merged until it holds everywhere, each with the cluster that adds the least
+    loss for the improvement.
 
     Parameters
     ----------
@@ -48,8 +47,8 @@ class Clustering:
         What must hold in every cluster. Clusters grow to the smallest size at which it can hold: the k
         of k-anonymity.
     borders
-        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
-        records of a class, or ``tight``, with these.
+        Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
+        extreme records of a class, or ``tight`` around these records.
 
     References
     ----------
@@ -137,7 +136,7 @@ def _stocked(space: PointSpace) -> tuple[Tree, Stock]:
 
 
 def _with_joined(space: PointSpace, clusters: Clusters, left_over: Integers) -> Clusters:
-    """Let each of these records join the cluster that loses least."""
+    """Let each of these records join the cluster that loses least by it."""
     numbers = np.arange(len(clusters.low))
     tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, numbers)
     joined = join(tree, space.points[space.point_of[left_over]])

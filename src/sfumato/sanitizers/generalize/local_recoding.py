@@ -59,31 +59,31 @@ _PARTITIONS = 100
 class LocalRecoding:
     """Improve classes step by step: merge, split and rearrange them while the model holds and loss falls.
 
-    It begins with mondrian's classes. Each step founds a class around a record, from records near it, or
-    ends one; classes that became too small by it are ended too, and their records join the classes that
-    lose least. Chance lets steps stand that raise the loss a little, at first more, later fewer
-    (simulated annealing).
+    The method starts from Mondrian's classes. Each step founds a class around a record, from nearby records,
+    or dissolves one. Classes that become too small are dissolved too, and their records join the classes that
+    lose least by it. Steps that raise the loss a little are sometimes accepted, at first more often, later
+    less (simulated annealing).
 
-    A model that looks at sensitive values, or people with several records, are judged in waves of steps:
-    those that would break the model are taken back. Then there are more beginnings, and the best goes on:
-    the clusters of `clustering`; and for such a model, from fine to coarse partitions along the
-    hierarchies, of every class as many records as fit together under it.
+    If the model looks at sensitive values, or people have several records, steps are judged in waves, and
+    those that would break the model are taken back. There are then more starting partitions, and the best is
+    used: the clusters of `clustering`, and, for a model of sensitive values, classes extracted from
+    partitions along the hierarchies, from fine to coarse.
 
-    Numbers are released as an interval, categories as ``cells`` says; what is lost counts with these.
+    Numbers are released as an interval, categories as ``cells`` says, and the loss is that of these cells.
 
     Parameters
     ----------
     model
         What must hold in every class.
     effort
-        How many steps are tried for each row: twice the effort takes twice the time. With 0 mondrian's
-        classes stay as they are.
+        How many steps are tried for each row: twice the effort takes twice the time. With 0, Mondrian's
+        classes stay unchanged.
     cells
-        How categories are released: ``sets`` of values or sibling nodes, as mondrian does, which lose
-        least; or ``nodes`` of the hierarchy only (``*`` where there is none), which read better.
+        How categories are released: ``sets`` of values or sibling nodes, as in Mondrian, which lose least; or
+        only ``nodes`` of the hierarchy (``*`` without one), which read better.
     borders
-        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
-        records of a class, or ``tight``, with these.
+        Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
+        extreme records of a class, or ``tight`` around these records.
 
     References
     ----------
@@ -130,7 +130,7 @@ class LocalRecoding:
         return released_clusters(space, schema, merged_where_failing(space, classes, self.model))
 
     def _annealed(self, space: PointSpace, start: Clusters, rng: np.random.Generator) -> Clusters:
-        """Improve classes that only need to be large enough."""
+        """Improve classes under a model of sizes only."""
         work = _Work.of(space, start, rng)
         n_steps = self.effort * len(start.rows)
         mean = _loss(space, start) / len(start.low)
@@ -142,7 +142,7 @@ class LocalRecoding:
     def _improved_in_waves(
         self, space: PointSpace, schema: Schema, start: Clusters, rng: np.random.Generator
     ) -> Clusters:
-        """Improve classes in which a model of sensitive values holds, from the best of three beginnings."""
+        """Improve classes under a model of sensitive values, from the best of three starting partitions."""
         n_waves = self.effort * _ROWS_PER_STEP
         n_first = -(-n_waves // _TRIAL)
         begun = [grown_clusters(space, self.model.smallest_class, rng)]
@@ -163,7 +163,7 @@ def _loss(space: PointSpace, clusters: Clusters) -> float:
 
 @dataclass(frozen=True)
 class _Work:
-    """Classes at work: a partition that can be changed, and where its rows come from."""
+    """A partition that can be changed, with the rows behind its points."""
 
     space: PointSpace
     start: Clusters
@@ -209,11 +209,11 @@ class _Work:
 
     @property
     def _class_of(self) -> Integers:
-        """The class of each row, in the order of the beginning."""
+        """The class of each row, in the order of the starting partition."""
         return self.classes.class_of[self.classes.order]
 
     def step(self, model: PrivacyModel, n_steps: int, temperature: float, *, in_waves: bool) -> None:
-        """Try some steps; in waves, take those back that break the model."""
+        """Try some steps; with waves, take back those that break the model."""
         n_rows = len(self.start.rows)
         locked = np.zeros(n_rows, dtype=np.bool_)
         least = model.smallest_class
@@ -245,7 +245,7 @@ class _Work:
 
 
 def _neighbours(codes: Codes, covers: Covers, rng: np.random.Generator) -> Codes:
-    """Return for each row the nearest rows among those that stand near it in some order of the columns."""
+    """Return for each row the nearest rows among those that are near it in some order of the columns."""
     n_rows, n_columns = codes.shape
     neighbours = np.full((n_rows, _NEIGHBOURS), -1, dtype=np.int32)
     distances: Floats = np.full((n_rows, _NEIGHBOURS), np.inf)

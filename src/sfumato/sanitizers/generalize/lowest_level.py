@@ -17,9 +17,9 @@ from sfumato.runtime.errors import Infeasible
 
 
 def onto_floor(table: Table, schema: Schema) -> Table:
-    """Give all values below one node of an attribute's lowest level the first of them.
+    """Replace all values below one node of an attribute's lowest level by the first of them.
 
-    What may not be told apart in the end, no method tells apart; the rows stay the rows.
+    No method can then distinguish values that must not be distinguished in the release. Rows stay the same.
     """
     floored = _floored(schema)
     if not floored:
@@ -33,12 +33,12 @@ def onto_floor(table: Table, schema: Schema) -> Table:
 
 
 def above_floor(release: Release, table: Table) -> Release:
-    """Widen every released value to whole nodes of its attribute's lowest level, and name it so.
+    """Widen every released value to whole nodes of its attribute's lowest level, and relabel it.
 
     Parameters
     ----------
     release
-        What a method made of the table that `onto_floor` gave it.
+        The release that a method made from the table that `onto_floor` returned.
     table
         The original.
     """

@@ -37,27 +37,27 @@ _NOBODY = np.empty(0, dtype=np.int64)
 @register
 @dataclass(frozen=True)
 class Mondrian:
-    """Split the records at medians, again and again, while both parts satisfy the model.
+    """Split the records at medians recursively, as long as both parts satisfy the model.
 
-    The widest attribute (as a share of its domain) is cut first, the next when that is not allowed.
-    Numbers, and categories without a hierarchy, are cut anywhere in their order; categories with a
-    hierarchy only between siblings, the topmost branches first.
+    The widest attribute (as a share of its domain) is cut first, or the next one if that is not allowed.
+    Numbers, and categories without a hierarchy, are cut anywhere in their order; categories with a hierarchy
+    are cut only between siblings, the topmost branches first.
 
     Parameters
     ----------
     model
         What must hold in every part.
     variant
-        ``strict`` keeps equal values together; ``relaxed`` shares the records at a median out to both
+        ``strict`` keeps equal values together; ``relaxed`` divides the records at a median between both
         sides, so that both have the same size (not for attributes with a hierarchy of several levels).
     target
-        An attribute that researchers will want to predict. If given, the records are cut where it tells
-        most about this attribute instead of at medians (the workload-aware variant).
+        An attribute that researchers will want to predict. If given, cuts are placed where they are most
+        informative about this attribute instead of at medians (the workload-aware variant).
     free
         Categorical attributes with a hierarchy that may be cut anywhere in their order.
     borders
-        Where released intervals and sets end: on a ``grid`` of round places, which do not tell the extreme
-        records of a class, or ``tight``, with these.
+        Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
+        extreme records of a class, or ``tight`` around these records.
 
     References
     ----------
@@ -91,7 +91,7 @@ class Mondrian:
 
     @property
     def ignores_sensitive(self) -> bool:
-        """Whether sensitive values decide on nothing but by the model: the relaxed variant shuffles rows."""
+        """Whether sensitive values matter only to the model: the relaxed variant shuffles rows."""
         return self.variant == "strict" and not self.target
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
@@ -125,7 +125,7 @@ class Parts:
     Parameters
     ----------
     rows, weights
-        The rows of the table and the number of records of each; a row may stand in several parts.
+        The rows of the table and the number of records of each; a row may be in several parts.
     part_of
         The part of each of these rows.
     low, high
@@ -149,7 +149,7 @@ def partition(
     target: str = "",
     free: tuple[str, ...] = (),
 ) -> Parts:
-    """Split the records of a bound table while both parts satisfy the model."""
+    """Split the records of a bound table as long as both parts satisfy the model."""
     schema.require("quasi-identifying", "mondrian")
     if target and target not in table.columns:
         raise ParameterError(f"target: no attribute {target!r} in the table")
@@ -172,16 +172,15 @@ def partition(
 def refused_cuts(table: Table, schema: Schema, model: PrivacyModel) -> tuple[Parts, dict[str, Integers]]:
     """Return the strict partition of a bound table, and for each quasi-identifier its parts cut once more.
 
-    Every part that is large enough was tried at one cut of each quasi-identifier in which its records
-    differ, and the model refused it. Which cut that is follows from the quasi-identifiers alone, so that
-    whoever knows them knows it, too.
+    In every part that is large enough, the model refused one cut of each quasi-identifier in which its
+    records differ. That cut follows from the quasi-identifiers alone, so anyone who knows them knows it.
 
     Parameters
     ----------
     table, schema
         The original.
     model
-        What both sides of a cut must keep.
+        The model that both sides of a cut must keep.
     """
     parts = partition(table, schema, model, "strict", np.random.default_rng(0))
     space = _Space.of(table, schema, model, parts.rows, False, "", ())
@@ -206,7 +205,7 @@ def refused_cuts(table: Table, schema: Schema, model: PrivacyModel) -> tuple[Par
 
 @dataclass(frozen=True)
 class _Space:
-    """The records as points, and where they may be cut.
+    """The records as points, and the allowed cuts.
 
     Parameters
     ----------
@@ -224,7 +223,7 @@ class _Space:
     n_targets
         The number of values of the target; 0 without one.
     people
-        Whose the records are, where somebody has several.
+        The person of each record, if someone has several.
     """
 
     records: Codes
@@ -272,7 +271,7 @@ class _Space:
 def _records(columns: list[Column], rows: Integers) -> Codes:
     """Return one row of codes for each record, in as few bytes as the domains allow.
 
-    Rows are filled up to whole words of eight bytes, so that they can be moved word by word.
+    Rows are padded to whole words of eight bytes, so that they can be moved word by word.
     """
     largest = max(len(column.domain) for column in columns)
     kind = np.dtype(np.uint8 if largest <= 256 else np.uint16 if largest <= 65_536 else np.int32)
@@ -285,7 +284,7 @@ def _records(columns: list[Column], rows: Integers) -> Codes:
 
 @dataclass(frozen=True)
 class _Open:
-    """Parts that may still be split: stretches, sizes, ranges, and how many cuts were tried."""
+    """Parts that may still be split: offsets, sizes, ranges, and how many cuts were tried."""
 
     starts: Integers
     ends: Integers
@@ -412,5 +411,5 @@ def _narrowest(largest: int) -> type[np.int32 | np.int64]:
 
 
 def _shuffled_records(table: Table, rng: np.random.Generator) -> Integers:
-    """Return one row number for each record, in random order: chance says who goes to which side."""
+    """Return one row number for each record, in random order, so that ties are broken at random."""
     return rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))

@@ -28,7 +28,7 @@ def with_codes(column: Column, codes: Integers) -> Cells:
 def changed_release(
     table: Table, schema: Schema, cells: Mapping[str, Cells], rows: Integers, notes: tuple[str, ...]
 ) -> Release:
-    """Release records with changed values, those of one row that are changed alike put together.
+    """Release records with changed values, merging those of one row that are changed alike.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def changed_release(
     rows
         The original row of each record.
     notes
-        What a reader should know.
+        Notes for readers of the release.
     """
     changed = list(cells.values())
     row_of, n_rows = number_rows(
@@ -54,7 +54,7 @@ def changed_release(
 
 
 def chosen_attributes(names: tuple[str, ...], schema: Schema, method: str) -> tuple[str, ...]:
-    """Return the attributes that a method is to change: all quasi-identifiers, unless some are named."""
+    """Return the attributes that a method changes: all quasi-identifiers, unless some are named."""
     for name in names:
         if name not in schema.released:
             raise ParameterError(

@@ -27,17 +27,17 @@ from sfumato.sanitizers.perturb.changed_records import changed_release, records_
 class DateShift:
     """Move all dates of a person by one secret number of days, so that the days between them stay.
 
-    The number is drawn for each person from the system's cryptographic source, never from the seed: two
-    runs differ. Everything between two dates of one person is as before; weekdays, seasons and the days
-    between two people's dates are not. Who knows one true date of a person knows them all.
+    The number is drawn for each person from the system's cryptographic source, never from the seed, so two
+    runs differ. Time spans between dates of one person are preserved; weekdays, seasons and spans between
+    dates of different people are not. Someone who knows one true date of a person can derive all of them.
 
     Parameters
     ----------
     days
-        How far dates move at most, back or forth; every number of days but 0 is as likely as any other.
+        How far dates move at most, back or forth; every number of days except 0 is equally likely.
     attributes
-        The attributes to move; by default all that are dates: written ``2026-11-16``, or as their hierarchy
-        of dates says.
+        The attributes to move; by default all dates: values such as ``2026-11-16``, or in the format of their
+        hierarchy of dates.
 
     References
     ----------
@@ -66,7 +66,7 @@ class DateShift:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release the dates moved, every person's by a number of days of their own."""
+        """Release each person's dates, moved by a number of days of their own."""
         names, rows = self._names(table, schema), records_of(table)
         person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]
         shift_of = secret_shifts(table.n_people, self.days)[person_of]
@@ -107,13 +107,13 @@ class DateShift:
 
 
 def secret_shifts(n_people: int, days: int) -> Integers:
-    """Draw for each person a number of days from -days to days, but not 0, that nobody can draw again."""
+    """Draw for each person a number of days from -days to days, but not 0, that nobody can reproduce."""
     drawn = np.array([secrets.randbelow(2 * days) for _ in range(n_people)], dtype=np.int64)
     return np.where(drawn < days, drawn - days, drawn - days + 1)
 
 
 def dates_of(column: Column, format_: str) -> Sequence[int | None] | None:
-    """Return the day of each value, counted from the first of year 1; none where some value is no date."""
+    """Return the day of each value, counted from the first of year 1; ``None`` if some value is no date."""
     try:
         found = [_day(text(value), format_) for value in column.domain]
     except ValueError:

@@ -25,14 +25,14 @@ from sfumato.sanitizers.perturb.noise import number_cells
 @register
 @dataclass(frozen=True)
 class Microaggregation:
-    """Gather records in groups of k similar ones and release the average of each group (MDAV).
+    """Group records into groups of k similar ones and release the average of each group (MDAV).
 
-    Groups are built from the outside: the record furthest from the average one with its k - 1 nearest,
-    then the one furthest from that with its own, and so on. Numbers are released as the mean of the
-    group, rounded where all are whole, categories as the commonest of the group. All quasi-identifiers
-    are gathered together, so that at least k records share each combination of released values; but
-    the values are not true. Numbers lie as far apart as they differ in standard deviations, categories as
-    far as one has to climb in their hierarchy to meet.
+    Groups are built from the outside: the record furthest from the average with its k - 1 nearest ones, then
+    the record furthest from that one with its own, and so on. Numbers are released as the mean of the group,
+    rounded if all are whole, and categories as the most common one of the group. All quasi-identifiers are
+    grouped together, so at least k records share each combination of released values; but the values are not
+    true. The distance of two numbers is their difference in standard deviations, that of two categories how
+    high their lowest common node is in the hierarchy.
 
     The time grows with the square of the number of records.
 
@@ -84,7 +84,7 @@ class Microaggregation:
 def _points(
     table: Table, schema: Schema, names: tuple[str, ...], rows: Integers
 ) -> tuple[Floats, Integers, Integers, Integers]:
-    """Return the records as the kernel takes them: scaled numbers, values, nodes by level, heights."""
+    """Return the kernel's input: scaled numbers, values, nodes by level, heights."""
     numeric = [name for name in names if table[name].kind == "numeric"]
     others = [name for name in names if table[name].kind != "numeric"]
     numbers, values = np.empty((len(rows), len(numeric))), np.empty((len(rows), len(others)), dtype=np.int32)
@@ -105,14 +105,14 @@ def _points(
 
 
 def numbers_of(column: Column) -> Floats:
-    """Return the values of a numeric domain; a missing one is not a number."""
+    """Return the values of a numeric domain, NaN for a missing one."""
     return np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
 
 
 def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bool) -> Cells:
     """Return for each record the average of its group: the mean, or the commonest value.
 
-    What has a lowest level is shown as the value of the group that comes nearest, which can be generalised.
+    An attribute with a lowest level shows the nearest value of the group instead, which can be generalised.
     """
     codes, n_groups = column.codes[rows], int(group_of.max()) + 1
     commonest = commonest_in(codes, group_of, n_groups, len(column.domain))
@@ -133,7 +133,7 @@ def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bo
 
 
 def commonest_in(codes: Integers, group_of: Integers, n_groups: int, n_values: int) -> Integers:
-    """Return the commonest value of each group, the first of several."""
+    """Return the most common value of each group, the first of several."""
     pairs, counts = np.unique(group_of * n_values + codes, return_counts=True)
     order = np.lexsort((pairs, -counts, pairs // n_values))
     firsts = np.searchsorted((pairs // n_values)[order], np.arange(n_groups))
@@ -147,7 +147,7 @@ def _nearest(numbers: Floats, mean: float, column: Column) -> int:
 
 
 def _rounded(means: Floats, column: Column) -> Floats:
-    """Round means as finely as the numbers themselves: to whole ones, or to a thousandth of their spread."""
+    """Round means to the precision of the numbers: whole, or a thousandth of their spread."""
     if column.is_whole:
         return np.rint(means)
     spread = float(np.nanstd(numbers_of(column)))

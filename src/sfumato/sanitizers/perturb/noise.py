@@ -28,11 +28,10 @@ AddNoise = Callable[[Floats, float], Floats]
 class Laplace:
     """Add noise from the Laplace distribution to numbers: Lap(0, range / epsilon) for each value.
 
-    The noise is drawn by OpenDP from a cryptographic source, never from the seed, so that two runs
-    differ. Each noisy value by itself is epsilon-differentially private: whatever the true value was
-    within its range, any noisy value is at most e^epsilon times as likely as with another. Over several
-    attributes of a person the epsilons add up. Attributes without noise, and who is in the table, are
-    not protected at all.
+    OpenDP draws the noise from a cryptographic source, never from the seed, so two runs differ. Each noisy
+    value by itself is epsilon-differentially private: for any two true values within the range, the
+    probabilities of a noisy value differ at most by the factor e^epsilon. Over several attributes of a person
+    the epsilons add up. Attributes without noise, and membership in the table, are not protected at all.
 
     Parameters
     ----------
@@ -41,10 +40,10 @@ class Laplace:
     attributes
         The attributes to blur; by default all numeric quasi-identifiers.
     ranges
-        The difference between the largest and the smallest possible value, by attribute; by default
-        that of the data, rounded up to 1, 2 or 5 with zeros, so that the amount of noise tells little of
-        the oldest or the richest person. Values that lie farther than this above the smallest one of the
-        data are drawn in to it before noise is added.
+        The difference between the largest and the smallest possible value, by attribute; by default that of
+        the data, rounded up to 1, 2 or 5 with zeros, so that the amount of noise reveals little about the
+        oldest or the richest person. Values that exceed the smallest one of the data by more than the range
+        are clamped before noise is added.
     rounded
         Whether noise on whole numbers is rounded to whole numbers (this costs no privacy).
 
@@ -139,7 +138,7 @@ class Laplace:
 
 
 def _rounded_up(width: float) -> float:
-    """Return the next number that is 1, 2 or 5 with zeros.
+    """Return the next number of the form 1, 2 or 5 followed by zeros.
 
     Examples
     --------
@@ -162,7 +161,7 @@ def _with_noise(values: Floats, scale: float) -> Floats:
 
 
 def number_cells(noisy: Floats) -> Cells:
-    """Take numbers as released values that are no sets; a missing one (not a number) stays missing."""
+    """Turn numbers into released single values; NaN stays a missing value."""
     values, codes = np.unique(noisy, return_inverse=True)
     domain = tuple(None if np.isnan(value) else _shortest(float(value)) for value in values)
     return Cells(codes.astype(np.int32), tuple(text(value) for value in domain), domain)

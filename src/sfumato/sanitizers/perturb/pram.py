@@ -27,28 +27,28 @@ from sfumato.sanitizers.perturb.changed_records import (
 @register
 @dataclass(frozen=True)
 class PRAM:
-    """Keep each value with a certain probability; else draw one as often as it occurs (post-randomisation).
+    """Keep each value with a given probability, else draw one by its frequency (post-randomisation).
 
-    The probability that j is released for i is ``retain`` [i = j] + (1 - ``retain``) t_j, with t_j the
-    share of j in the table. It is invariant: in expectation every value is as frequent as before, so
-    that counts of single attributes need no correction. Attributes are changed independently, so that
-    their dependences fade. Every record might have any value; no formal guarantee is given.
+    The probability that j is released for i is ``retain`` [i = j] + (1 - ``retain``) t_j, with t_j the share
+    of j in the table. This is invariant: in expectation every value is as frequent as before, so counts of
+    single attributes need no correction. Attributes are changed independently, so dependences between them
+    fade. Every record might have any value; there is no formal guarantee.
 
-    The paper has two stages. The first, P, draws each of the n values alike: p_ij = ``retain`` [i = j] +
-    (1 - ``retain``) / n. The second, Q, goes back by Bayes' rule: q_ji = p_ij t_i / sum_m p_mj t_m. Their
-    product P Q is invariant, too.
+    The paper has two stages. The first, P, draws the n values with equal probability: p_ij = ``retain``
+    [i = j] + (1 - ``retain``) / n. The second, Q, goes back by Bayes' rule: q_ji = p_ij t_i / sum_m p_mj t_m.
+    Their product P Q is invariant, too.
 
     Parameters
     ----------
     retain
-        The probability that a value is kept for certain, in each stage.
+        The probability, in each stage, that a value is kept outright.
     attributes
         The attributes to change; by default all quasi-identifiers.
     probabilities
-        The probability to keep for single attributes, by name, in place of ``retain``.
+        Probabilities that replace ``retain`` for single attributes, by name.
     within
-        Attributes whose values stay with the records: others are exchanged only among records that agree in
-        them, so that counts with them stay right in expectation.
+        Attributes that stay unchanged: values are exchanged only among records that agree in them, so counts
+        that involve them stay right in expectation.
     two_stage
         Whether to draw in two stages.
 
@@ -79,7 +79,7 @@ class PRAM:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release each value or another, every record by itself."""
+        """Release each value or another one, independently for every record."""
         names, rows = self._changed(schema), records_of(table)
         beside = [table[name].codes[rows] for name in self.within]
         stratum, _ = number_rows(beside, [len(table[name].domain) for name in self.within], len(rows))
@@ -93,7 +93,7 @@ class PRAM:
         return changed_release(table, schema, cells, rows, (self._note(names),))
 
     def _changed(self, schema: Schema) -> tuple[str, ...]:
-        """Return the attributes to change; all that is named must be released."""
+        """Return the attributes to change; all named attributes must be released."""
         for name in self.within:
             if name not in schema.released:
                 raise ParameterError(
@@ -125,15 +125,15 @@ class PRAM:
 
 
 def exchanged_once(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
-    """Exchange each code, unless it is kept, for that of some record of its stratum."""
+    """Replace each code, unless it is kept, by that of a random record of its stratum."""
     return np.where(rng.random(len(codes)) < retain, codes, codes[_somebody(stratum, rng)])
 
 
 def exchanged_twice(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
-    """Exchange each code, unless it is kept, for any of its stratum; then go back by Bayes' rule.
+    """Replace each code, unless it is kept, by any of its stratum; then go back by Bayes' rule.
 
-    What the second stage draws from is a mixture: the code itself, weighted by ``retain`` and its share,
-    and the codes as they occur, weighted by (1 - ``retain``) / n.
+    The second stage draws from a mixture: the code itself, weighted by ``retain`` and its share, and the
+    codes as they occur, weighted by (1 - ``retain``) / n.
     """
     width = int(codes.max(initial=0)) + 1
     pairs, pair_of, counts = np.unique(stratum * width + codes, return_inverse=True, return_counts=True)
@@ -147,7 +147,7 @@ def exchanged_twice(codes: Integers, stratum: Integers, retain: float, rng: np.r
 
 
 def _somebody(stratum: Integers, rng: np.random.Generator) -> Integers:
-    """Return for each record a random one of its stratum."""
+    """Return for each record a random record of its stratum."""
     sizes = np.bincount(stratum)
     starts = np.cumsum(sizes) - sizes
     order = np.argsort(stratum, kind="stable")

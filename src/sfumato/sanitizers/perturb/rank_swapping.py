@@ -25,16 +25,16 @@ from sfumato.sanitizers.perturb.changed_records import (
 @register
 @dataclass(frozen=True)
 class RankSwapping:
-    """Exchange each value with that of a random record whose rank is not far, attribute by attribute.
+    """Swap each value with that of a random record of similar rank, attribute by attribute.
 
-    The values of an attribute stay exactly the same ones, and change hands between records that have
-    similar ones; categories are ranked in the order of their hierarchy, equal values at random. Attributes
-    are swapped independently, so that their dependences fade with the reach. No formal guarantee is given.
+    Every attribute keeps exactly its values, but they move between records with similar ones. Categories are
+    ranked in the order of their hierarchy, equal values at random. Attributes are swapped independently, so
+    dependences between them fade as the reach grows. There is no formal guarantee.
 
     Parameters
     ----------
     reach
-        How far the ranks may lie apart, as a share of the records.
+        The largest difference in rank, as a share of the records.
     attributes
         The attributes to swap; by default all quasi-identifiers.
 
@@ -62,7 +62,7 @@ class RankSwapping:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release every value with another record's of nearly the same rank."""
+        """Release every value swapped with that of a record of nearly the same rank."""
         names, rows = chosen_attributes(self.attributes, schema, "rank-swapping"), records_of(table)
         reach = int(self.reach * table.n_records)
         cells = {

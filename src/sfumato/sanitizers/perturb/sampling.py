@@ -18,10 +18,10 @@ from sfumato.sanitizers.perturb.changed_records import records_of
 @register
 @dataclass(frozen=True)
 class Sampling:
-    """Release a simple random sample of the people as they are: whether somebody is in it stays unknown.
+    """Release a simple random sample of the people unchanged, so that participation stays unknown.
 
-    The values of those who are drawn are told exactly. Who is in the sample must stay secret: with it goes
-    the seed. Where somebody has several records, people are drawn with all of them.
+    The values of the sampled people are released exactly. The composition of the sample must stay secret, and
+    so must the seed. If someone has several records, people are drawn with all of them.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Sampling:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release the records of those who are drawn."""
+        """Release the records of the sampled people."""
         rows = records_of(table)
         person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]
         n_drawn = max(round(self.share * table.n_people), 1)

@@ -26,14 +26,14 @@ _SHARE = 0.005
 class TopCoding:
     """Release numbers from a bound on as that bound and over: ages of 90 and more become ``>=90``.
 
-    Everything below is released as it is. The rule for ages over 89 of the HIPAA safe harbour is
+    Smaller numbers are released unchanged. The HIPAA safe harbor rule for ages over 89 is
     ``bounds = { age = 90 }``.
 
     Parameters
     ----------
     bounds
-        From which number on, by attribute. By default every numeric quasi-identifier has one that no
-        more than 0.5% of the records reach, as the United States Census Bureau chooses it.
+        The bound of each attribute. By default every numeric quasi-identifier has one that no more than 0.5%
+        of the records reach, as the United States Census Bureau chooses it.
 
     References
     ----------
@@ -56,7 +56,7 @@ class TopCoding:
     times_mondrian: ClassVar[float] = 0.1
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release numbers below the bound as they are and all others as one."""
+        """Release numbers below the bound unchanged and all others as one value."""
         numeric = tuple(name for name in schema.released if table[name].kind == "numeric")
         for name in self.bounds:
             if name not in numeric:
@@ -86,7 +86,7 @@ def _usual_bound(column: Column, table: Table) -> float | None:
 
 
 def top_coded(column: Column, hierarchy: Hierarchy, bound: float) -> Cells:
-    """Return the cells of an attribute whose numbers from a bound on are one."""
+    """Return the cells of an attribute whose numbers from a bound on become one value."""
     is_high = np.array([value is not None and float(value) >= bound for value in column.domain])
     labels = [f">={text(bound)}" if high else text(v) for v, high in zip(column.domain, is_high, strict=True)]
     n_high = sum(float(leaf) >= bound for leaf in hierarchy.leaf_numbers)

@@ -23,32 +23,31 @@ from sfumato.sanitizers.synthesize.private_synthesis import Fitting, counted_sin
 @register
 @dataclass(frozen=True)
 class AIM:
-    """Draw synthetic records from noisy counts that are chosen round by round, differentially private.
+    """Draw synthetic records from noisy counts that are chosen round by round, with differential privacy.
 
-    A third of the budget counts the values of every attribute, as `mst` does. The rest is OpenDP's: in each
-    round that combination of attributes is counted, with noise, of which the model is furthest off so far,
-    and the model is fitted anew. Attributes may depend on each other in circles, where `mst` has a tree.
-    What is taken from the data, whom it protects and what is promised is as with `mst`.
+    A third of the budget counts the values of every attribute, as in `mst`. OpenDP spends the rest: each
+    round counts, with noise, the combination of attributes for which the model is furthest off so far, and
+    the model is fitted again. Dependences between attributes may form cycles, where `mst` has a tree. The
+    use of the data, the people protected and the guarantee are those of `mst`.
 
-    It needs `pip install 'sfumato[aim]'` (OpenDP's extra `mbi`, and with it JAX), and minutes: JAX compiles
-    the model of every round anew.
+    It needs `pip install 'sfumato[aim]'` (OpenDP's extra `mbi`, and with it JAX), and takes minutes: JAX
+    compiles the model of every round again.
 
     Parameters
     ----------
     epsilon, delta
-        The guarantee: whether a person's records are in the table changes the probability of any outcome
-        at most by the factor e^epsilon, and by delta beside. Delta should be far below one in the number of
-        people.
+        The guarantee: adding or removing a person's records changes the probability of any outcome at most
+        by the factor e^epsilon, plus delta. Delta should be far below one in the number of people.
     n_records
-        How many records to draw; 0 draws as many as the table has, told with noise.
+        How many records to draw; 0 draws as many as the table has, counted with noise.
     records_per_person
-        How many records of a person count, where the schema names the column that tells whose a record is:
-        more than that are left out at random. Noise grows with it.
+        How many records of a person count, if the schema names the column that identifies people: further
+        records are dropped at random. Noise grows with this number.
     degree
         How many attributes may be counted together: pairs, or triples, which takes much longer.
     rounds
-        Into how many rounds the budget is divided. Where a round changes little the next one gets more, so
-        that there may be fewer; 0 divides it as OpenDP does, into 16 for each attribute.
+        The number of rounds that share the budget. If a round changes little, the next one gets more, so
+        there may be fewer; 0 divides it as OpenDP does, into 16 per attribute.
 
     References
     ----------
@@ -84,26 +83,26 @@ class AIM:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release records that stand for nobody."""
+        """Release synthetic records."""
         fit = functools.partial(counted_adaptively, degree=self.degree, rounds=self.rounds)
         return synthesized(self, table, schema, rng, fit)
 
     def guarantee(self, schema: Schema) -> Guarantee:
-        """Return what is promised to everybody, whatever their records are."""
+        """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
         return guaranteed(self, schema)
 
 
 def counted_adaptively(
     keys: Sequence[Integers], rho: float, delta: float, sensitivity: int, *, degree: int, rounds: int
 ) -> Fitting:
-    """Spend a budget on noisy counts of values, and on those of combinations that OpenDP chooses.
+    """Spend a budget on noisy counts of values, and on counts of combinations that OpenDP selects.
 
     Parameters
     ----------
     keys
         For each attribute the key of each record.
     rho, delta
-        What is spent in all; delta on which keys occur.
+        The total budget; delta pays for the set of keys that occur.
     sensitivity
         How many records one person may have.
     degree, rounds

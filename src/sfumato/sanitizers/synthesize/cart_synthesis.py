@@ -25,25 +25,25 @@ _MOST_CLASSES = 64
 @register
 @dataclass(frozen=True)
 class CartSynthesis:
-    """Make records up attribute by attribute, each value drawn from a decision tree over those before it.
+    """Synthesize records attribute by attribute, drawing each value from a tree on the previous attributes.
 
-    The first attribute is drawn as it is distributed. For every other one a tree is grown over the original
-    records that divides them by the attributes before it; a made-up record falls into a leaf and takes
-    the value of some original record there, so that values and dependences stay near those of the
-    original. Nothing is promised about it: no formal guarantee holds, and a made-up record may be
-    equal to somebody's. Take the attack measures for how much it gives away.
+    The first attribute is drawn from its distribution. For every other one, a tree divides the original
+    records by the attributes before it; a synthetic record falls into a leaf and takes the value of an
+    original record there, so values and dependences stay near those of the original. There is no formal
+    guarantee, and a synthetic record may equal a real one. Use the attack measures to see how much it
+    reveals.
 
     Parameters
     ----------
     order
-        The attributes to make up first, in this order; the others follow in the order of the schema.
+        The attributes to draw first, in this order; the others follow in the order of the schema.
     min_leaf
-        The smallest number of original records in a leaf: more gives less away and keeps less.
+        The smallest number of original records in a leaf: more reveals less and preserves less.
     smoothing
-        Whether numbers are drawn near those of original records instead of from them, so that an
-        unusual number is not passed on as it is.
+        Whether numbers are drawn near those of original records instead of from them, so that unusual
+        numbers are not copied exactly.
     n_records
-        How many records to make up; 0 makes as many as the original has.
+        How many records to draw; 0 draws as many as the original has.
 
     References
     ----------
@@ -73,7 +73,7 @@ class CartSynthesis:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release records that stand for nobody."""
+        """Release synthetic records."""
         names = self._ordered(schema)
         n_records = self.n_records or table.n_records
         donors = {
@@ -99,7 +99,7 @@ class CartSynthesis:
     def _leaves(
         self, table: Table, name: str, original: Integers, made: Integers, rng: np.random.Generator
     ) -> tuple[Integers, Integers]:
-        """Return the leaf of each original row and of each made-up record in a tree for one attribute."""
+        """Return the leaf of each original row and of each synthetic record in a tree for one attribute."""
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         column = table[name]
@@ -128,7 +128,7 @@ class CartSynthesis:
 
 
 def drawn_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.random.Generator) -> Integers:
-    """Draw for each wanted leaf one of its rows, a row with more records more often."""
+    """Draw for each wanted leaf one of its rows, with probability proportional to its records."""
     order = np.argsort(leaf_of, kind="stable")
     ends = np.cumsum(weights[order])
     n_leaves = int(leaf_of.max()) + 1
@@ -140,7 +140,7 @@ def drawn_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.r
 
 
 def _numbers(column: Column) -> Floats:
-    """Return the values of an ordered attribute as numbers; a missing one lies beyond the largest."""
+    """Return the values of an ordered attribute as numbers; missing ones are beyond the largest."""
     if column.kind != "numeric":
         return np.arange(len(column.domain), dtype=np.float64)
     numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
@@ -150,7 +150,7 @@ def _numbers(column: Column) -> Floats:
 
 
 def smoothed(column: Column, donors: Integers, rng: np.random.Generator) -> Floats:
-    """Return numbers near those of the donors: a normal kernel as wide as Silverman's rule says.
+    """Return numbers near those of the donors, by a normal kernel with the width of Silverman's rule.
 
     They stay within the smallest and the largest number of the original; whole numbers stay whole.
     """

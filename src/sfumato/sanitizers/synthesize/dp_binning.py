@@ -19,7 +19,7 @@ _STEPS = 1_000
 
 
 def counted_rows(table: Table, most: int) -> Integers:
-    """Return the row of every record, of each person no more than so many, chosen at random in secret."""
+    """Return the row of every record that counts: at most so many per person, chosen at random in secret."""
     rows = np.repeat(np.arange(table.n_rows), table.weights)
     if table.person_of is None:
         return rows
@@ -32,7 +32,7 @@ def counted_rows(table: Table, most: int) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How the values of an attribute are counted: as themselves, or as the intervals of a grid.
+    """How the values of an attribute are counted: by value, or by the intervals of a grid.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Coding:
     key_of
         The key of each value of its domain: its code, or the number of its interval among those that occur.
     width
-        The width of an interval, if it is counted in intervals.
+        The width of an interval, if values are counted in intervals.
     lows
-        The lower end of each interval; that of missing values is not a number.
+        The lower end of each interval; NaN for the interval of missing values.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Coding:
         return cls(name, column, key_of, source.widths[0], places * source.widths[0])
 
     def cells(self, schema: Schema, keys: Integers, rng: np.random.Generator) -> Cells:
-        """Return the cells of records with these keys; where no key is known, they are withheld."""
+        """Return the cells of records with these keys; attributes without a known key are withheld."""
         everyone = np.arange(len(keys))
         if not len(keys) or keys[0] < 0:
             return suppressed_cells(self.column, schema.hierarchy(self.name), np.zeros_like(everyone))
@@ -72,7 +72,7 @@ class Coding:
         return number_cells(self._within(self.lows[keys], rng.random(len(keys))))
 
     def _within(self, lows: Floats, shares: Floats) -> Floats:
-        """Return numbers that lie evenly within intervals, whole ones where all are."""
+        """Return numbers that are uniform within intervals, whole ones if all are whole."""
         if self.column.is_whole:
             first, end = np.ceil(lows), np.ceil(lows + self.width)
             return first + np.floor(shares * (end - first))

@@ -22,12 +22,12 @@ from sfumato.sanitizers.synthesize.tree_model import Counted, dealt, fitted
 
 @dataclass(frozen=True)
 class ToldValues:
-    """Asks a model for the values that are told; the last cell, of all others, nobody has counted."""
+    """A query of the disclosed values of a model; the last cell, for all others, was never counted."""
 
     n_values: int
 
     def __call__(self, marginal: Any) -> Any:
-        """Return the cells of the values that are told."""
+        """Return the cells of the disclosed values."""
         return marginal.datavector()[: self.n_values]
 
 
@@ -50,7 +50,7 @@ class DrawnNext:
     counts: Floats
 
     def of_told_values(self) -> DrawnNext:
-        """Leave out the last cell of every axis, that of values that are not told."""
+        """Drop the last cell of every axis, which stands for undisclosed values."""
         return replace(self, counts=self.counts[(slice(-1),) * self.counts.ndim])
 
 
@@ -61,16 +61,16 @@ class MarkovField:
     Parameters
     ----------
     steps
-        How each attribute of the field is drawn, those that it depends on before it.
+        How each attribute of the field is drawn, after those that it depends on.
     n_attributes
-        How many attributes there are; those outside the field have one value.
+        The number of attributes; those outside the field have one value.
     """
 
     steps: tuple[DrawnNext, ...]
     n_attributes: int
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
-        """Draw records: for each attribute the value of each."""
+        """Draw records: for each attribute the value of each record."""
         values: list[Integers] = [np.zeros(n_records, dtype=np.int64) for _ in range(self.n_attributes)]
         for step in self.steps:
             *sizes, n_values = step.counts.shape
@@ -87,13 +87,13 @@ def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: i
     Parameters
     ----------
     told
-        The counts of every attribute by itself, already paid for.
+        The counts of single attributes, which are already paid for.
     rho
-        What may be spent.
+        The budget.
     sensitivity
         How many records one person may have.
     degree, rounds
-        How many attributes are counted together at most, and into how many rounds the budget is divided.
+        How many attributes are counted together at most, and the number of rounds that share the budget.
     """
     dp = _opendp_with_mbi()
     several = [place for place, values in enumerate(told.known) if len(values) > 1]
@@ -131,7 +131,7 @@ def steps_of(model: Any) -> Iterator[DrawnNext]:
 
 
 def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
-    """Return what is known before AIM begins, as OpenDP has it: a cell more for values that are not told."""
+    """Return the counts known before AIM begins, in OpenDP's form: with a cell for undisclosed values."""
     import mbi
 
     single = {_name(place): told.single[place] for place in several}
@@ -152,7 +152,7 @@ def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
 
 
 def _frame(places: Sequence[Integers], several: Sequence[int]) -> Any:
-    """Return the records as OpenDP reads them; a value that is not told is null."""
+    """Return the records in the form that OpenDP reads; undisclosed values are null."""
     import polars
 
     columns = {_name(place): polars.Series(places[place]) for place in several}

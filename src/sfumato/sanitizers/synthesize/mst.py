@@ -29,29 +29,27 @@ _MOST_PAIRS = 1 << 16
 class MST:
     """Draw synthetic records from a tree of noisy two-way counts, differentially private for each person.
 
-    A third of the budget counts the values of every attribute, a third chooses the pairs of attributes
-    that depend most on each other (a spanning tree, edge by edge by the exponential mechanism), a third
-    counts the pairs of values along its edges. A tree-shaped model is fitted to these counts, and records
-    are drawn from it. Noise and accounting are OpenDP's, in zero-concentrated differential privacy, from a
-    cryptographic source: two runs differ.
+    A third of the budget counts the values of every attribute, a third chooses the pairs of attributes with
+    the strongest dependence (a spanning tree, edge by edge by the exponential mechanism), and a third counts
+    the pairs of values along its edges. A tree-shaped model is fitted to these counts, and records are drawn
+    from it. OpenDP does the noise and the accounting, in zero-concentrated differential privacy and from a
+    cryptographic source, so two runs differ.
 
-    Nothing is taken from the data without being paid for. Which values occur is paid in delta: a value
-    that too few people have does not appear, and an attribute without a value that enough have is
-    withheld. Numbers with intervals are counted in the narrowest of them and drawn evenly within. The
-    intervals, hierarchies and roles of the schema, and whether numbers are whole, are taken as known to
-    everybody.
+    Everything taken from the data is paid for. Delta pays for the set of values that occur: a value that too
+    few people have does not appear, and an attribute in which no value has enough people is withheld. Numbers
+    with intervals are counted in the narrowest of them and drawn uniformly within. The intervals, hierarchies
+    and roles of the schema, and whether numbers are whole, count as public knowledge.
 
     Parameters
     ----------
     epsilon, delta
-        The guarantee: whether a person's records are in the table changes the probability of any outcome
-        at most by the factor e^epsilon, and by delta beside. Delta should be far below one in the number of
-        people.
+        The guarantee: adding or removing a person's records changes the probability of any outcome at most
+        by the factor e^epsilon, plus delta. Delta should be far below one in the number of people.
     n_records
-        How many records to draw; 0 draws as many as the table has, told with noise.
+        How many records to draw; 0 draws as many as the table has, counted with noise.
     records_per_person
-        How many records of a person count, where the schema names the column that tells whose a record is:
-        more than that are left out at random. Noise grows with it.
+        How many records of a person count, if the schema names the column that identifies people: further
+        records are dropped at random. Noise grows with this number.
 
     References
     ----------
@@ -84,11 +82,11 @@ class MST:
         check_bounds(self)
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
-        """Release records that stand for nobody."""
+        """Release synthetic records."""
         return synthesized(self, table, schema, rng, counted)
 
     def guarantee(self, schema: Schema) -> Guarantee:
-        """Return what is promised to everybody, whatever their records are."""
+        """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
         return guaranteed(self, schema)
 
 
@@ -100,7 +98,7 @@ def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int
     keys
         For each attribute the key of each record.
     rho, delta
-        What is spent in all; delta on which keys occur.
+        The total budget; delta pays for the set of keys that occur.
     sensitivity
         How many records one person may have.
     """
@@ -125,20 +123,20 @@ def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int
 def spanning_tree(
     places: Sequence[Integers], singles: Sequence[Floats], total: float, rho: float, sensitivity: int
 ) -> list[Edge]:
-    """Choose edge by edge the pairs of attributes that are furthest from independence, with noise.
+    """Choose, edge by edge and with noise, the pairs of attributes that are furthest from independence.
 
     Parameters
     ----------
     places
-        For each attribute the value of each record, or -1 where it is not told.
+        For each attribute the value of each record, or -1 if it is not disclosed.
     singles
         For each attribute the noisy counts of its values.
     total
         The noisy number of records.
     rho
-        What may be spent in all.
+        The total budget.
     sensitivity
-        How many records one person may have: by so much one person changes a score.
+        How many records one person may have, which is how much one person changes a score.
     """
     several = [place for place, counts in enumerate(singles) if len(counts) > 1]
     scores = {
@@ -158,10 +156,10 @@ def spanning_tree(
 
 
 def dependence(one: Integers, other: Integers, of_one: Floats, of_other: Floats, total: float) -> int:
-    """Return by how many records in all the pairs of values differ from independence.
+    """Return the total number of records by which the pairs of values differ from independence.
 
-    What independence expects comes from noisy counts alone and is rounded, so that a record more or less
-    changes this by at most 1.
+    The expected counts come from noisy counts alone and are rounded, so one record more or less changes the
+    result by at most 1.
     """
     shares = [
         np.maximum(counts, 0.0) / max(np.maximum(counts, 0.0).sum(), 1.0) for counts in (of_one, of_other)

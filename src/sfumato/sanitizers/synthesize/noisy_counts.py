@@ -53,7 +53,7 @@ def with_noise(counts: Integers, rho: float, sensitivity: int) -> Floats:
     rho
         What may be spent.
     sensitivity
-        By how much one person changes the counts: so many records.
+        How many records one person may have, which is how much one person changes the counts.
     """
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
@@ -65,10 +65,10 @@ def with_noise(counts: Integers, rho: float, sensitivity: int) -> Floats:
 def frequent_with_noise(
     counts: Integers, rho: float, delta: float, sensitivity: int
 ) -> tuple[Integers, Floats]:
-    """Return which values enough people have, and how many, where nobody may know which values occur.
+    """Return the values that enough people have, with noisy counts, for a domain that is secret.
 
-    A value whose noisy count stays below a threshold is not told; that a person's own value reaches it is as
-    unlikely as delta allows.
+    A value whose noisy count stays below a threshold is not disclosed; delta bounds the probability that a
+    value of a single person reaches it.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def frequent_with_noise(
 
 
 def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
-    """Return the place of a large score, by the exponential mechanism (with Gumbel noise)."""
+    """Return the index of a large score, by the exponential mechanism (with Gumbel noise)."""
     dp = _opendp()
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
     choice = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=_scale(rho, sensitivity))
@@ -110,12 +110,12 @@ def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
 
 
 def variance_of(rho: float, sensitivity: int) -> float:
-    """Return the variance of counts that spend a rho."""
+    """Return the variance of counts that spend a given rho."""
     return sensitivity**2 / (2 * rho)
 
 
 def _scale(rho: float, sensitivity: int) -> float:
-    """Return how much noise a rho asks for: both mechanisms spend (sensitivity / scale)^2 / 2."""
+    """Return the noise scale for a rho: both mechanisms spend (sensitivity / scale)^2 / 2."""
     return sensitivity / math.sqrt(2 * rho) * _ROOM
 
 

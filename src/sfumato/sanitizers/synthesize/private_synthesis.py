@@ -19,15 +19,15 @@ from sfumato.sanitizers.synthesize.tree_model import Counted
 
 
 class Budget(Protocol):
-    """What every such method is asked for."""
+    """The parameters that every differentially private synthesizer has."""
 
     @property
     def epsilon(self) -> float:
-        """By which factor a person may change the probability of an outcome."""
+        """The logarithm of the factor by which a person may change the probability of an outcome."""
 
     @property
     def delta(self) -> float:
-        """By how much beside."""
+        """The probability that may be added on top of that factor."""
 
     @property
     def n_records(self) -> int:
@@ -39,15 +39,15 @@ class Budget(Protocol):
 
 
 class Model(Protocol):
-    """What records are drawn from."""
+    """A model that records are drawn from."""
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
-        """Draw records: for each attribute the place of each one's value among those that are known."""
+        """Draw records: for each attribute the position of each record's value among the known ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Fitting:
-    """What the noisy counts tell.
+    """The results of the noisy counts.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Fitting:
     known
         For each attribute the keys that enough people have; -1 alone where there is none.
     model
-        How often they occur, and which together.
+        Their frequencies and their joint distribution.
     """
 
     total: float
@@ -66,7 +66,7 @@ class Fitting:
 
 @dataclass(frozen=True, eq=False)
 class CountedSingly:
-    """What the noisy counts of every attribute by itself tell.
+    """The results of the noisy counts of single attributes.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class CountedSingly:
     single
         For each attribute how many records have each of them.
     places
-        For each attribute the place of each record's key among the known ones; -1 where it is not told.
+        For each attribute the position of each record's key among the known ones; -1 if it is not disclosed.
     """
 
     total: float
@@ -91,14 +91,14 @@ Fit = Callable[[Sequence[Integers], float, float, int], Fitting]
 
 
 def guaranteed(how: Budget, schema: Schema) -> Guarantee:
-    """Return what is promised to everybody, whatever their records are."""
+    """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
     return Guarantee(how.epsilon, how.delta, _unit(schema))
 
 
 def synthesized(how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit) -> Release:
-    """Release records that stand for nobody, drawn from a model that spends the budget.
+    """Release synthetic records, drawn from a model that spends the budget.
 
-    Half of delta pays for which values occur, the other half for the Gaussian noise of all counts.
+    Half of delta pays for the set of values that occur, the other half for the Gaussian noise of all counts.
     """
     rows = counted_rows(table, how.records_per_person)
     codings = [Coding.of(table[name], schema, name) for name in schema.released]
@@ -124,7 +124,7 @@ def counted_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivi
     keys
         For each attribute the key of each record.
     rho, delta
-        What is spent in all; delta on which keys occur.
+        The total budget; delta pays for the set of keys that occur.
     sensitivity
         How many records one person may have.
     """
@@ -166,6 +166,6 @@ def _notes(how: Budget, schema: Schema, told: Fitting) -> Iterator[str]:
 
 
 def _places(keys: Integers, known: Integers) -> Integers:
-    """Return the place of each key among the known ones, which are ascending; -1 where it is not told."""
+    """Return the position of each key among the known ones, which are ascending; -1 if it is unknown."""
     at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
     return np.where(known[at] == keys, at, -1)

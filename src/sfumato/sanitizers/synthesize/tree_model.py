@@ -37,10 +37,10 @@ class TreeModel:
     joints: Mapping[Edge, Floats]
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
-        """Draw records: for each attribute the value of each.
+        """Draw records: for each attribute the value of each record.
 
-        Numbers of records are rounded up or down at random, not drawn one by one: a value has as many records
-        as the model expects, but for one.
+        Numbers of records are rounded up or down at random, not drawn one by one, so a value has as many
+        records as the model expects, give or take one.
         """
         values: dict[int, Integers] = {}
         for place, parent in self._from_the_roots():
@@ -71,7 +71,7 @@ class TreeModel:
 
 
 def dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
-    """Give the records of each group values in the proportions of the group's line, in random order."""
+    """Give the records of each group values in the proportions of the group's row, in random order."""
     sizes = np.bincount(groups, minlength=len(expected))
     sums = expected.sum(axis=1, keepdims=True)
     even = np.full_like(expected, 1 / expected.shape[1])
@@ -87,11 +87,11 @@ def dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integ
 
 
 def fitted(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted]) -> TreeModel:
-    """Fit the tree that comes near the noisy counts and contradicts itself nowhere.
+    """Fit a consistent tree to noisy counts.
 
-    The counts of a value are told by its own measurement and by every pair that it is in: they are weighted
-    by their precision. Pairs are then moved as little as possible (least squares) so that they are not
-    negative and add up to the counts of their values.
+    The count of a value is estimated by its own measurement and by every pair that contains it, weighted by
+    precision. Pairs are then moved as little as possible (least squares) so that they are not negative and
+    add up to the counts of their values.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def fitted(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted
 
 
 def _sums(place: int, pairs: Mapping[Edge, Counted]) -> Iterator[Counted]:
-    """Yield what the pairs of an attribute say about its values."""
+    """Yield the estimates of an attribute's counts from its pairs."""
     for edge, found in pairs.items():
         if place in edge:
             across = 1 - edge.index(place)
@@ -130,12 +130,12 @@ def _weighted(total: float, estimates: Sequence[Counted]) -> Floats:
 
 
 def _scaled(counts: Floats, total: float) -> Floats:
-    """Bring counts, some of whose records may have had values that are not told, to the whole number."""
+    """Scale counts up to the total, as some records may have undisclosed values."""
     return counts * (total / max(float(counts.sum()), total / 2))
 
 
 def on_simplex(counts: Floats, total: float) -> Floats:
-    """Return the nearest counts that are not negative and have this sum (least squares).
+    """Return the nearest non-negative counts with this sum (least squares).
 
     Examples
     --------
@@ -149,7 +149,7 @@ def on_simplex(counts: Floats, total: float) -> Floats:
 
 
 def in_line(counts: Floats, rows: Floats, columns: Floats) -> Floats:
-    """Return the nearest table that is not negative and has these sums (least squares, Dykstra's method)."""
+    """Return the nearest non-negative table with these sums (least squares, Dykstra's method)."""
     n_rows, n_columns = counts.shape
     near, kept_back = counts.copy(), np.zeros_like(counts)
     for _ in range(_ROUNDS):
