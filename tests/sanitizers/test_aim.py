@@ -18,7 +18,7 @@ from sfumato import Attribute, Schema, Table, sanitize
 from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.sanitizers import AIM
 from sfumato.sanitizers.synthesize import aim, noisy_counts, private_synthesis
-from sfumato.sanitizers.synthesize.markov_field import DrawnNext, MarkovField, steps_of
+from sfumato.sanitizers.synthesize.markov_field import DrawingStep, MarkovField, steps_of
 
 NEEDS_MBI = pytest.mark.skipif(find_spec("mbi") is None, reason="the package mbi is not installed")
 SCHEMA = Schema.of(town="quasi-identifying", job="quasi-identifying", ill="sensitive")
@@ -41,9 +41,9 @@ def test_records_of_a_field_have_the_shares_that_the_field_says() -> None:
     rng = np.random.default_rng(1)
     joint = rng.random((2, 3, 2)) + 0.1
     steps = (
-        DrawnNext(0, (), joint.sum(axis=(1, 2))),
-        DrawnNext(1, (0,), joint.sum(axis=2)),
-        DrawnNext(2, (0, 1), joint),
+        DrawingStep(0, (), joint.sum(axis=(1, 2))),
+        DrawingStep(1, (0,), joint.sum(axis=2)),
+        DrawingStep(2, (0, 1), joint),
     )
     a, b, c, d = MarkovField(steps, 4).drawn(60_000, rng)
     found = np.bincount(np.ravel_multi_index((a, b, c), joint.shape), minlength=joint.size)
@@ -96,7 +96,7 @@ def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.Monkey
         assert sensitivity == 1
         return MarkovField((), len(told.known))
 
-    monkeypatch.setattr(aim, "fitted_field", field)
+    monkeypatch.setattr(aim, "fit_field", field)
     sanitize(drawn_table(), SCHEMA, AIM(epsilon=2.0, delta=1e-5))
     assert len(spent) == (1 + 3) + 1
     assert math.fsum(spent) <= noisy_counts.rho_of(2.0, 0.5e-5) * (1 + 1e-12)

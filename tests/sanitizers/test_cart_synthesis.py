@@ -9,7 +9,7 @@ from sfumato import Schema, Table, measure, sanitize
 from sfumato.data.table import Column
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import CartSynthesis
-from sfumato.sanitizers.synthesize.cart_synthesis import drawn_rows, smoothed
+from sfumato.sanitizers.synthesize.cart_synthesis import draw_rows, smoothed
 
 SCHEMA = Schema.of(town="quasi-identifying", age="quasi-identifying", job="sensitive")
 
@@ -31,7 +31,7 @@ def drawn_table(n: int = 2_000) -> Table:
 def test_a_row_is_drawn_from_the_wanted_leaf_as_often_as_it_has_records() -> None:
     weights, leaf_of = np.array([1, 3, 2, 4]), np.array([5, 2, 5, 2])
     wanted = np.repeat([2, 5], 6_000)
-    rows = drawn_rows(weights, leaf_of, wanted, np.random.default_rng(0))
+    rows = draw_rows(weights, leaf_of, wanted, np.random.default_rng(0))
     assert (leaf_of[rows] == wanted).all()
     shares = np.bincount(rows, minlength=4) / 6_000
     assert shares == pytest.approx([1 / 3, 3 / 7, 2 / 3, 4 / 7], abs=0.03)

@@ -28,7 +28,7 @@ from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import LocalRecoding, Mondrian
-from sfumato.sanitizers.generalize.class_extraction import peeled
+from sfumato.sanitizers.generalize.class_extraction import extract_classes
 from sfumato.sanitizers.generalize.from_clusters import PointSpace, classes_of
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "arx-adult"
@@ -175,7 +175,7 @@ def test_bad_parameters_and_tables_are_refused() -> None:
 def test_peeling_takes_every_record_once_into_classes_that_hold(model: PrivacyModel) -> None:
     table, schema = people(4)
     space = PointSpace.of(table, schema, model)
-    clusters = peeled(space, schema, model, 40, np.random.default_rng(0))
+    clusters = extract_classes(space, schema, model, 40, np.random.default_rng(0))
     taken = np.bincount(clusters.rows, clusters.weights, minlength=table.n_rows)
     assert (taken == table.weights).all()
     holds = model.satisfied(classes_of(space, clusters))

@@ -121,7 +121,7 @@ def test_a_person_changes_no_measured_number_by_more_than_their_records(
         frequent = answering(lambda counts: (np.arange(len(counts)), counts + 0.0))
         measuring(monkeypatch, "frequent_with_noise", frequent)
         measuring(monkeypatch, "noisy_largest", answering(lambda scores: int(scores.argmax())))
-        mst.counted([each[stays] for each in keys], 1.0, 1e-6, most)
+        mst.count_along_tree([each[stays] for each in keys], 1.0, 1e-6, most)
         return asked
 
     answers: list[Any] = []

@@ -8,14 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from sfumato.sanitizers.synthesize.tree_model import Counted, TreeModel, fitted, in_line, on_simplex
+from sfumato.sanitizers.synthesize.tree_model import (
+    Counted,
+    TreeModel,
+    fit_to_margins,
+    fit_tree,
+    project_to_simplex,
+)
 
 NUMBERS = st.floats(-50, 100)
 
 
 @given(st.lists(NUMBERS, min_size=1, max_size=8), st.floats(1, 200))
 def test_counts_are_moved_as_little_as_possible_to_their_sum(counts: list[float], total: float) -> None:
-    near = on_simplex(np.array(counts), total)
+    near = project_to_simplex(np.array(counts), total)
     assert near.min() >= 0
     assert near.sum() == pytest.approx(total)
     # of a nearest point: whoever gave some of its records to another value would lie further away
@@ -28,7 +34,10 @@ def test_counts_are_moved_as_little_as_possible_to_their_sum(counts: list[float]
 def test_a_table_is_moved_as_little_as_possible_to_its_sums(seed: int) -> None:
     rng = np.random.default_rng(seed)
     noisy = rng.normal(3, 6, (3, 4))
-    rows, columns = on_simplex(rng.normal(10, 4, 3), 30.0), on_simplex(rng.normal(8, 4, 4), 30.0)
+    rows, columns = (
+        project_to_simplex(rng.normal(10, 4, 3), 30.0),
+        project_to_simplex(rng.normal(8, 4, 4), 30.0),
+    )
     best = minimize(
         lambda x: ((x - noisy.ravel()) ** 2).sum(),
         np.outer(rows, columns).ravel() / 30,
@@ -38,7 +47,7 @@ def test_a_table_is_moved_as_little_as_possible_to_its_sums(seed: int) -> None:
             {"type": "eq", "fun": lambda x: x.reshape(3, 4).sum(axis=0)[:-1] - columns[:-1]},
         ],
     )
-    assert in_line(noisy, rows, columns).ravel() == pytest.approx(best.x, abs=0.02)
+    assert fit_to_margins(noisy, rows, columns).ravel() == pytest.approx(best.x, abs=0.02)
 
 
 def test_exact_counts_are_fitted_exactly_and_drawn_to_the_record() -> None:
@@ -49,7 +58,7 @@ def test_exact_counts_are_fitted_exactly_and_drawn_to_the_record() -> None:
     columns, pairs = (one, other, third), ((0, 1), (1, 2))
     joints = {(a, b): counts(columns[a], columns[b]) for a, b in pairs}
     single = [Counted(np.bincount(each).astype(float), 1.0) for each in columns]
-    model = fitted(5_000.0, single, {edge: Counted(found, 1.0) for edge, found in joints.items()})
+    model = fit_tree(5_000.0, single, {edge: Counted(found, 1.0) for edge, found in joints.items()})
     drawn = model.drawn(5_000, rng)
     for (a, b), expected in joints.items():
         assert np.abs(model.joints[a, b] - expected).max() < 1e-6

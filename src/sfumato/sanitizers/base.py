@@ -18,7 +18,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.release import Release, failing_rows, with_recipe, without_rows
 from sfumato.runtime.arrays import Integers, sealed
 from sfumato.runtime.errors import Infeasible, ParameterError
-from sfumato.sanitizers.generalize.lowest_level import above_floor, onto_floor
+from sfumato.sanitizers.generalize.lowest_level import merge_below_lowest, widen_to_lowest
 from sfumato.sanitizers.soundness import check_promise, check_sound
 
 MOST_RECORDS = 1_000_000_000
@@ -65,20 +65,20 @@ def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: i
     """
     recipe = (how if isinstance(how, Recipe) else Recipe.of(how, seed)).normalized()
     original = table if isinstance(table, Table) else Table.from_arrow(table)
-    return made(*schema.bind(original), recipe)
+    return make_release(*schema.bind(original), recipe)
 
 
-def made(table: Table, schema: Schema, recipe: Recipe) -> Release:
+def make_release(table: Table, schema: Schema, recipe: Recipe) -> Release:
     """Make a release of a bound table, with no attribute below its lowest level.
 
     The result of the method is checked before it is used: `MethodFailed` if it is not a release of this
     table, or breaks the promise of the recipe.
     """
     seeded = recipe.seeded()
-    method, floored = seeded.build(), onto_floor(table, schema)
+    method, floored = seeded.build(), merge_below_lowest(table, schema)
     with blamed_on(method):
         returned = method.sanitize(floored, schema, seeded.generator())
-        release = above_floor(check_sound(returned, method, floored, schema), table)
+        release = widen_to_lowest(check_sound(returned, method, floored, schema), table)
         return check_promise(with_recipe(release, seeded), method)
 
 
@@ -121,8 +121,8 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"
             raise Infeasible(
-                f"{methods.name_of(type(part))} with {letter} = {_shown(part.limit)} cannot hold: with all "
-                f"{_everybody(table)} in one class {letter} is {_shown(reached)}, "
+                f"{methods.name_of(type(part))} with {letter} = {_formatted(part.limit)} cannot hold: with "
+                f"all {_everybody(table)} in one class {letter} is {_formatted(reached)}, "
                 f"the {extreme} possible",
                 reached,
             )
@@ -136,7 +136,7 @@ def _everybody(table: Table) -> str:
 
 def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> None:
     labels = [counts.domain.labels for counts in everybody.sensitive.values()]
-    unknown = [name for name in part.named_values if not any((name or None) in each for each in labels)]
+    unknown = [name for name in part.named_values if not any((name or None) in names for names in labels)]
     if unknown:
         raise ParameterError(
             f"{methods.name_of(type(part))}: no sensitive attribute has the value {unknown[0]!r}; "
@@ -144,7 +144,9 @@ def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> No
         )
 
 
-def put_together(part_of: Integers, rows: Integers, weights: Integers) -> tuple[Integers, Integers, Integers]:
+def merge_records(
+    part_of: Integers, rows: Integers, weights: Integers
+) -> tuple[Integers, Integers, Integers]:
     """Merge records of the same row and part: return part, row and number of records."""
     spans = [int(part_of.max(initial=0)) + 1, int(rows.max(initial=0)) + 1]
     number, n_pairs = number_rows([part_of, rows], spans, len(rows))
@@ -178,5 +180,5 @@ def without_failing(release: Release, model: PrivacyModel, limit: float) -> Rele
     return without_rows(release, fails)
 
 
-def _shown(value: float) -> str:
+def _formatted(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"

@@ -44,8 +44,8 @@ def broken_promise(release: Release, model: PrivacyModel | None) -> str | None:
         if np.shape(keeps) != (classes.n_classes,):
             raise failed(type(part), f"returns not one score for each of {classes.n_classes:,} classes")
         if not keeps.all():
-            asked = f"{methods.name_of(type(part))} with {part.parameter} = {part.limit:g}"
-            return f"promised {asked} and reached {part.level(classes):.6g}"
+            requirement = f"{methods.name_of(type(part))} with {part.parameter} = {part.limit:g}"
+            return f"promised {requirement} and reached {part.level(classes):.6g}"
     return None
 
 

@@ -21,7 +21,7 @@ from sfumato.results.release import Release, without_rows
 from sfumato.results.released_column import Cells, ValueSets, merged_cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, SfumatoError
-from sfumato.sanitizers.base import made
+from sfumato.sanitizers.base import make_release
 
 MOST_STRANGERS = 10_000
 """So many people tell a share to within one per cent."""
@@ -29,7 +29,7 @@ MOST_STRANGERS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Control:
-    """A second release without some of the people, and how these would be written.
+    """A second release without some of the people, and how it would represent them.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Control:
     def mine(
         self, view: Release, name: str, miners: Sequence[str], scenario: Scenario
     ) -> tuple[list[Predictions], list[str]]:
-        """Let miners that have seen the whole second release predict its people and the strangers."""
+        """Let miners that have seen the whole second release predict its members and the held-out people."""
         limits = {"seed": scenario.seed, "time_limit": scenario.time_limit, "cells": scenario.cells}
         return ended(
             [predict_from_all(view, name, miner, self.members, **limits) for miner in miners]  # type: ignore[arg-type]
@@ -60,7 +60,7 @@ class Control:
 
 
 def control_group(release: Release, scenario: Scenario) -> Control:
-    """Leave people out at random and make the release once more, by its own recipe with another seed.
+    """Hold people out at random and make the release again, by its own recipe with another seed.
 
     A stranger is shown to the miners as the second release would write them: with the cells of the
     smallest of its classes that covers the stranger's quasi-identifiers. Where none does, and where
@@ -100,7 +100,7 @@ def made_again(release: Release, table: Table) -> Release:
     assert release.recipe is not None
     recipe = replace(release.recipe, seed=(release.recipe.seed or 0) + 1)
     try:
-        second = made(table, release.schema, recipe)
+        second = make_release(table, release.schema, recipe)
     except Infeasible as reason:
         raise NotApplicable(f"without the control group the release cannot be made: {reason}") from None
     except SfumatoError as reason:
@@ -109,7 +109,7 @@ def made_again(release: Release, table: Table) -> Release:
 
 
 def _stacked(second: Release, first: Release) -> Release:
-    """Put both releases into one, the records of the first written as the second would, where it could."""
+    """Combine both releases, with the records of the first written as in the second where possible."""
     assert first.rows is not None
     assert second.rows is not None
     like = _covering_rows(second, first)
@@ -152,7 +152,7 @@ def _covering_rows(second: Release, first: Release) -> dict[str, Integers]:
 
 
 def _joined(one: Cells, other: Cells, like: Integers | None) -> Cells:
-    """Put the cells of two releases together; values with the same label get one code.
+    """Concatenate the cells of two releases; values with the same label get one code.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ def _points(
     )
     # chance says which records of equal points lose cells
     shuffled = rng.permutation(table.n_rows)
-    return points, _dealt(table, shuffled[np.argsort(kind_of[shuffled], kind="stable")], weights)
+    return points, _distributed(table, shuffled[np.argsort(kind_of[shuffled], kind="stable")], weights)
 
 
 def _divided(weights: Integers) -> tuple[Integers, Integers]:
@@ -168,7 +168,7 @@ def _divided(weights: Integers) -> tuple[Integers, Integers]:
     return np.concatenate(owners)[order], np.concatenate(parts)[order]
 
 
-def _dealt(table: Table, rows: Integers, weights: Integers) -> _Shares:
+def _distributed(table: Table, rows: Integers, weights: Integers) -> _Shares:
     """Distribute the records of the rows, in this order, to points of these weights."""
     row_ends, point_ends = np.cumsum(table.weights[rows]), np.cumsum(weights)
     ends = np.union1d(row_ends, point_ends)
@@ -179,5 +179,5 @@ def _published(shares: _Shares, pattern_of: Integers) -> _Shares:
     """Merge the records of a row with the same pattern, and drop those without one."""
     kept = pattern_of[shares[1]] != OPEN
     rows, patterns, weights = shares[0][kept], pattern_of[shares[1][kept]], shares[2][kept]
-    patterns, rows, weights = put_together(patterns, rows, weights)
+    patterns, rows, weights = merge_records(patterns, rows, weights)
     return rows, patterns, weights

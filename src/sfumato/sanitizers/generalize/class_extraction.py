@@ -17,12 +17,12 @@ from sfumato.models.base import PrivacyModel
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 from sfumato.sanitizers.generalize.from_clusters import Clusters, PointSpace, tightened
 
-# A class may keep of each sensitive value so many times what would be its due: all, or fewer and fewer.
-_SHARES = np.array([np.inf, 3, 2.5, 2, 1.7, 1.5, 1.3, 1.15, 1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12])
-_ALL = 2**40
+# How many times its expected count a class may keep of each sensitive value: all, then fewer and fewer.
+_KEPT_SHARES = np.array([np.inf, 3, 2.5, 2, 1.7, 1.5, 1.3, 1.15, 1, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2, 0.12])
+_UNLIMITED = 2**40
 
 
-def peeled(
+def extract_classes(
     space: PointSpace, schema: Schema, model: PrivacyModel, n_partitions: int, rng: np.random.Generator
 ) -> Clusters:
     """Return classes in which the model holds, and the records that fit nowhere as one more class.
@@ -39,7 +39,7 @@ def peeled(
     columns = [space.table[name].codes for name in schema.quasi_identifiers]
     values = _Values.of(space)
     left = space.table.weights.copy()
-    taken: list[tuple[Integers, Integers, Integers]] = []
+    extracted: list[tuple[Integers, Integers, Integers]] = []
     n_classes = 0
     for chosen in _partitions(space, levels, n_partitions, rng):
         rows = rng.permutation(np.flatnonzero(left))
@@ -55,14 +55,14 @@ def peeled(
         rows, group_of = rows[large[group_of]], (np.cumsum(large) - 1)[group_of[large[group_of]]]
         if not len(rows):
             continue
-        class_of, weights = _taken(values, model, rows, group_of, left[rows])
+        class_of, weights = _keep_records(values, model, rows, group_of, left[rows])
         took = weights > 0
         left[rows[took]] -= weights[took]
-        taken.append((n_classes + class_of[took], rows[took], weights[took]))
+        extracted.append((n_classes + class_of[took], rows[took], weights[took]))
         n_classes += int(class_of.max()) + 1
     rest = np.flatnonzero(left)
-    taken.append((np.full(len(rest), n_classes), rest, left[rest]))
-    class_of, rows, weights = (np.concatenate(each) for each in zip(*taken, strict=True))
+    extracted.append((np.full(len(rest), n_classes), rest, left[rest]))
+    class_of, rows, weights = (np.concatenate(parts) for parts in zip(*extracted, strict=True))
     return tightened(space, class_of, rows, weights)
 
 
@@ -146,7 +146,7 @@ class _Values:
         return count_classes(class_of, n_classes, counts, sensitive, domains)
 
 
-def _taken(
+def _keep_records(
     values: _Values, model: PrivacyModel, rows: Integers, group_of: Integers, left: Integers
 ) -> tuple[Integers, Integers]:
     """Return for each row its class, among those that keep records, and how many of its records it keeps."""
@@ -160,26 +160,26 @@ def _taken(
     group, value = group_of[first], values.of_row[rows[first]]
     counts = sum_by_group(pair_of, n_pairs, left)
     sizes = sum_by_group(group_of, n_groups, left)
-    due = np.minimum(np.multiply.outer(_SHARES, sizes[group] * values.due[value]), _ALL)
+    due = np.minimum(np.multiply.outer(_KEPT_SHARES, sizes[group] * values.due[value]), _UNLIMITED)
     kept = np.minimum(counts, np.maximum(due.astype(np.int64), 1))
-    n_shares = len(_SHARES)
+    n_shares = len(_KEPT_SHARES)
     trial = (np.arange(n_shares)[:, np.newaxis] * n_groups + group).ravel()
     trials = values.classes(trial, n_shares * n_groups, np.tile(value, n_shares), kept.ravel())
     holds = model.satisfied(trials).reshape(n_shares, n_groups)
-    most = np.where(holds, trials.sizes.reshape(n_shares, n_groups), 0)
-    best = most.argmax(axis=0)
-    takes: Booleans = most[best, np.arange(n_groups)] > 0
+    largest = np.where(holds, trials.sizes.reshape(n_shares, n_groups), 0)
+    best = largest.argmax(axis=0)
+    takes: Booleans = largest[best, np.arange(n_groups)] > 0
     quota = np.where(takes[group], kept[best[group], np.arange(n_pairs)], 0)
-    return (np.cumsum(takes) - 1)[group_of], _shared_out(pair_of, quota, left)
+    return (np.cumsum(takes) - 1)[group_of], _fill_quotas(pair_of, quota, left)
 
 
-def _shared_out(pair_of: Integers, quota: Integers, left: Integers) -> Integers:
+def _fill_quotas(pair_of: Integers, quota: Integers, left: Integers) -> Integers:
     """Return how many records of each row fill the quota of its pair, the first rows first."""
     order = np.argsort(pair_of, kind="stable")
     sorted_left = left[order]
     reached = np.cumsum(sorted_left)
     starts = np.searchsorted(pair_of[order], np.arange(len(quota)))
     before = reached - sorted_left - (reached - sorted_left)[starts][pair_of[order]]
-    taken = np.empty_like(left)
-    taken[order] = np.clip(quota[pair_of[order]] - before, 0, sorted_left)
-    return taken
+    n_filled = np.empty_like(left)
+    n_filled[order] = np.clip(quota[pair_of[order]] - before, 0, sorted_left)
+    return n_filled

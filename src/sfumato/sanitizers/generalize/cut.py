@@ -83,7 +83,7 @@ class Cut:
             name: block_cells(table[name], schema.hierarchy(name), self._blocks(table, schema, name), rows)
             for name in self.cuts
         }
-        return without_failing(released(table, schema, cells), self.model, self.suppression)
+        return suppress_failing(released(table, schema, cells), self.model, self.suppression)
 
     def _blocks(self, table: Table, schema: Schema, name: str) -> Integers:
         """Return the block of each value of an attribute."""

@@ -19,7 +19,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.results.release import Release, released
 from sfumato.results.released_column import Cells, ValueSets, interval_leaves, merged_cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
-from sfumato.sanitizers.base import put_together, watched_attributes, whole_table
+from sfumato.sanitizers.base import merge_records, watched_attributes, whole_table
 from sfumato.sanitizers.generalize.interval_bounds import Borders, bordered_cells, bordered_leaves
 
 # A compiled loop cannot be interrupted: after so many searches it comes back to Python.
@@ -136,7 +136,7 @@ def tightened(space: PointSpace, cluster_of: Integers, rows: Integers, weights: 
 
 def released_clusters(space: PointSpace, schema: Schema, clusters: Clusters) -> Release:
     """Release every quasi-identifier as a cover of its cluster's values."""
-    cluster_of, rows, weights = put_together(clusters.cluster_of, clusters.rows, clusters.weights)
+    cluster_of, rows, weights = merge_records(clusters.cluster_of, clusters.rows, clusters.weights)
     cells = {
         name: of_cluster.take(cluster_of)
         for name, of_cluster in space.cells(clusters.low, clusters.high).items()
@@ -163,10 +163,10 @@ def _pairs(
     n_each = min(max(_PAIRS // len(failing), _FEWEST), _MOST, n_clusters - 1)
     tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters))
     shape, at_once = (len(failing), n_each), max(AT_ONCE // n_each, 1)
-    found = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
+    partners = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
     for first in range(0, len(failing), at_once):
-        find_partners(tree, places[failing], found, first, min(first + at_once, len(failing)))
-    targets, increases, fits = found
+        find_partners(tree, places[failing], partners, first, min(first + at_once, len(failing)))
+    targets, increases, fits = partners
     movers = np.repeat(failing, n_each)
     lacking = _shortfalls(model, classes)
     still_lacking = _shortfalls(model, _unions(classes, movers, targets.ravel()))
@@ -175,7 +175,9 @@ def _pairs(
     price = np.where(mends, increases / np.where(mends, mended, 1.0), np.inf)
     # where no partner mends anything this is the first, which loses least
     best = price.argmin(axis=1, keepdims=True)
-    targets, fits, price = (np.take_along_axis(each, best, axis=1)[:, 0] for each in (targets, fits, price))
+    targets, fits, price = (
+        np.take_along_axis(values, best, axis=1)[:, 0] for values in (targets, fits, price)
+    )
     cheapest = np.argsort(price, kind="stable")
     return pair_up(n_clusters, failing[cheapest], targets[cheapest], fits[cheapest])
 
@@ -201,7 +203,7 @@ def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> E
         )
         for name, counts in classes.sensitive.items()
     }
-    sizes, people = (each[first] + each[second] for each in (classes.sizes, classes.people))
+    sizes, people = (counts[first] + counts[second] for counts in (classes.sizes, classes.people))
     return EquivalenceClasses(np.arange(len(first)), sizes, sensitive, people)
 
 
@@ -327,14 +329,14 @@ def _sets_of(hierarchy: Hierarchy, low: Integers, high: Integers) -> Integers:
     sizes: Integers = _nodes_of(hierarchy, low, high)
     level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
     for above in range(1, hierarchy.height + 1):
-        here = level == above
+        on_level = level == above
         child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
-        first, last = child[low[here]], child[high[here]]
+        first, last = child[low[on_level]], child[high[on_level]]
         of_parent = np.searchsorted(parent, np.arange(int(parent[-1]) + 2))
-        whole = parent[low[here]]
-        takes_all = (first == child[of_parent[whole]]) & (last == child[of_parent[whole + 1] - 1])
+        parents = parent[low[on_level]]
+        takes_all = (first == child[of_parent[parents]]) & (last == child[of_parent[parents + 1] - 1])
         up_to = np.concatenate([[0], np.cumsum(hierarchy.sizes[above - 1])])
-        sizes[here] = np.where(takes_all, sizes[here], up_to[last + 1] - up_to[first])
+        sizes[on_level] = np.where(takes_all, sizes[on_level], up_to[last + 1] - up_to[first])
     return sizes
 
 

@@ -74,7 +74,7 @@ class FullDomain:
             name: level_cells(table[name], schema.hierarchy(name), self.levels.get(name, 0), rows)
             for name in names
         }
-        return without_failing(released(table, schema, cells), self.model, self.suppression)
+        return suppress_failing(released(table, schema, cells), self.model, self.suppression)
 
     def _check_levels(self, schema: Schema, names: tuple[str, ...]) -> None:
         for name, level in self.levels.items():

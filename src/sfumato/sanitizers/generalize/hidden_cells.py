@@ -15,11 +15,11 @@ from sfumato.kernels.row_groups import number_rows
 from sfumato.models.base import PrivacyModel
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
-# All combinations of attributes are tried when they are not more than this, else about so many.
+# Up to this many combinations of attributes are all tried; of more, about this many are selected.
 _MOST_PATTERNS = 256
 
-# Another round over all patterns is worth its time when the last one saved this share of the cost.
-_WORTHWHILE = 0.01
+# The search goes on for another round while the last round saved at least this share of the cost.
+_MIN_RELATIVE_SAVING = 0.01
 
 OPEN = -1
 """The pattern of a point that has no place in the release (yet)."""
@@ -39,8 +39,8 @@ class PointClasses:
 
     def these(self, chosen: Booleans) -> PointClasses:
         """Return the chosen classes, renumbered."""
-        here, number = chosen[self.class_of], np.cumsum(chosen) - 1
-        return PointClasses(self.points[here], number[self.class_of[here]], int(np.count_nonzero(chosen)))
+        kept, number = chosen[self.class_of], np.cumsum(chosen) - 1
+        return PointClasses(self.points[kept], number[self.class_of[kept]], int(np.count_nonzero(chosen)))
 
     def count(self, chosen: Booleans) -> Integers:
         """Return how many of the chosen points each class has."""
@@ -186,22 +186,22 @@ def _promising(points: Points, cell_costs: Floats) -> Booleans:
 
     single = np.eye(len(cell_costs), dtype=np.bool_)
     best = [np.zeros(len(cell_costs), dtype=np.bool_)]
-    found = [*best]
+    promising = [*best]
     for _ in single:
         grown = np.unique([hidden | one for hidden in best for one in single[~hidden]], axis=0)
         best = sorted(grown, key=promise)[: max(_MOST_PATTERNS // len(single), 1)]
-        found += best
-    return np.unique(found, axis=0)
+        promising += best
+    return np.unique(promising, axis=0)
 
 
 def search_patterns(points: Points, patterns: Patterns, suppression: float) -> Integers:
     """Return the pattern of each point, or `OPEN` for suppressed ones, at most this share of the records."""
-    start = _start(points, patterns)
+    start = _initial_patterns(points, patterns)
     if not (start == OPEN).any():
         return start
-    pattern_of = _improved(points, patterns, _placed(points, patterns, start))
+    pattern_of = _improved(points, patterns, _assign_open(points, patterns, start))
     if _share_left_out(points, pattern_of) > suppression:
-        pattern_of = _improved(points, patterns, _pulled_in(points, patterns, pattern_of, suppression))
+        pattern_of = _improved(points, patterns, _pull_in_classes(points, patterns, pattern_of, suppression))
     entirely = np.where(start == OPEN, len(patterns.costs) - 1, start)
     if _fails(points, patterns, entirely).any():
         return pattern_of
@@ -232,19 +232,19 @@ def _fails(points: Points, patterns: Patterns, pattern_of: Integers) -> Booleans
     return ~points.hold(everyone)[everyone.class_of]
 
 
-def _start(points: Points, patterns: Patterns) -> Integers:
+def _initial_patterns(points: Points, patterns: Patterns) -> Integers:
     """Begin with no suppressed cells, and mark the points that fail as open."""
     pattern_of = np.zeros(len(points.weights), dtype=np.int64)
     return np.where(_fails(points, patterns, pattern_of), OPEN, pattern_of)
 
 
-def _placed(points: Points, patterns: Patterns, start: Integers) -> Integers:
+def _assign_open(points: Points, patterns: Patterns, start: Integers) -> Integers:
     """Give open points a pattern, the cheapest first, and among equals the one that helps most records."""
     pattern_of = start.copy()
     queue = [(cost, -np.inf, pattern) for pattern, cost in enumerate(patterns.costs.tolist())]
     while queue and (pattern_of == OPEN).any():
         cost, _, pattern = heapq.heappop(queue)
-        helped = _helped(points, patterns, pattern_of, pattern)
+        helped = _helped_points(points, patterns, pattern_of, pattern)
         promise = (cost, -float(points.weights[helped].sum()), pattern)
         if len(helped) and queue and queue[0] < promise:
             heapq.heappush(queue, promise)
@@ -253,7 +253,7 @@ def _placed(points: Points, patterns: Patterns, start: Integers) -> Integers:
     return pattern_of
 
 
-def _helped(points: Points, patterns: Patterns, pattern_of: Integers, pattern: int) -> Integers:
+def _helped_points(points: Points, patterns: Patterns, pattern_of: Integers, pattern: int) -> Integers:
     """Return open points for which the model holds under a pattern, together with those that have it.
 
     If it fails in a whole class, it may hold in a part that resembles the whole table.
@@ -289,7 +289,9 @@ def _bisected(
     return safe
 
 
-def _pulled_in(points: Points, patterns: Patterns, pattern_of: Integers, suppression: float) -> Integers:
+def _pull_in_classes(
+    points: Points, patterns: Patterns, pattern_of: Integers, suppression: float
+) -> Integers:
     """Give open points a pattern together with whole classes: all of them at once, or the cheapest first."""
     at_once = _merged(points, patterns, pattern_of, len(patterns.costs) - 1, np.inf)
     price, dearest = patterns.costs[-1], 4 * patterns.costs[-1] * points.weights.sum()
@@ -313,13 +315,13 @@ def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
     turns = _turns(points, patterns, pattern_of, groups.only((own != OPEN) & (own != pattern)))
     turn_of, n_turns = turns[groups.points], np.zeros(groups.n_classes, dtype=np.int64)
     np.maximum.at(n_turns, groups.class_of, turn_of + 1)
-    taken = _bisected(points, groups, turn_of, n_turns, np.zeros_like(n_turns))
-    groups = groups.only(turn_of < taken[groups.class_of])
+    n_pulled = _bisected(points, groups, turn_of, n_turns, np.zeros_like(n_turns))
+    groups = groups.only(turn_of < n_pulled[groups.class_of])
     gains = np.append(patterns.costs, price)[pattern_of[groups.points]] - patterns.costs[pattern]
     saved = groups.total(gains * points.weights[groups.points])
-    merged = pattern_of.copy()
-    merged[groups.points[(saved > 0)[groups.class_of]]] = pattern
-    return merged
+    moved = pattern_of.copy()
+    moved[groups.points[(saved > 0)[groups.class_of]]] = pattern
+    return moved
 
 
 def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: PointClasses) -> Integers:
@@ -339,7 +341,7 @@ def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: Poi
 def _improved(points: Points, patterns: Patterns, pattern_of: Integers) -> Integers:
     """Move points to cheaper patterns until that saves next to nothing."""
     before, cost = np.inf, _cost(points, patterns, pattern_of)
-    while before - cost > _WORTHWHILE * cost:
+    while before - cost > _MIN_RELATIVE_SAVING * cost:
         for pattern in range(len(patterns.costs)):
             pattern_of = _regrouped(points, patterns, pattern_of, pattern)
         before, cost = cost, _cost(points, patterns, pattern_of)
@@ -395,8 +397,8 @@ def _with_fewest(points: Points, groups: PointClasses, moves: Booleans, gains: F
     sizes = groups.count(np.ones_like(loses))
     ranks = groups.ranks(loses, -gain, points.weights[groups.points])
     held = points.hold(groups)
-    taken = np.where(held, _bisected(points, groups, ranks, sizes, sizes - groups.count(loses)), 0)
-    return groups.only(ranks < taken[groups.class_of])
+    n_kept = np.where(held, _bisected(points, groups, ranks, sizes, sizes - groups.count(loses)), 0)
+    return groups.only(ranks < n_kept[groups.class_of])
 
 
 def _without_conflicts(

@@ -123,8 +123,8 @@ def grid_ranges(
     first, last = low.astype(np.int64), high.astype(np.int64)
     level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
     for above in range(1, hierarchy.height + 1):
-        here = np.flatnonzero(level == above)
-        first[here], last[here] = _among_siblings(hierarchy, above, low[here], high[here])
+        on_level = np.flatnonzero(level == above)
+        first[on_level], last[on_level] = _among_siblings(hierarchy, above, low[on_level], high[on_level])
     return first, last
 
 
@@ -150,15 +150,15 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
     top = np.maximum(high - or_missing, low)
     alone = low == high
     # a missing value by itself is no number: any will do, its cover is not a round one
-    low_place, top_place = (np.minimum(places[each], len(leaves) - 1) for each in (low, top))
+    low_place, top_place = (np.minimum(places[codes], len(leaves) - 1) for codes in (low, top))
     start, end = rounded(leaves[low_place], leaves[top_place], round_steps())
     first_leaf, end_leaf = np.searchsorted(leaves, start), np.searchsorted(leaves, end)
     first = np.where(alone, low, np.searchsorted(places, first_leaf))
     last = np.where(alone, high, np.searchsorted(places, end_leaf) - 1)
     last = np.where(or_missing > 0, high, np.minimum(last, len(places) - 1 - column.has_missing))
     last = np.where(alone, high, last)
-    whole = last - first + 1 == len(places)
-    sizes = np.where(whole, hierarchy.n_leaves, np.where(alone, 1, end_leaf - first_leaf + or_missing))
+    is_full = last - first + 1 == len(places)
+    sizes = np.where(is_full, hierarchy.n_leaves, np.where(alone, 1, end_leaf - first_leaf + or_missing))
     labels = tuple(
         _label(column, hierarchy, ends, (begins, ended), decimals)
         for *ends, begins, ended in zip(
@@ -185,8 +185,8 @@ def _label(
 def _counted(numbers: tuple[int | float, ...]) -> tuple[Integers, int]:
     """Return numbers in units of their smallest decimal place, and its exponent: 2.5 and 3 are 25 and 30."""
     exact = [Decimal(repr(value)) for value in numbers]
-    decimals = max((-int(each.normalize().as_tuple().exponent) for each in exact), default=0)
-    counts = [int(each.scaleb(max(decimals, 0))) for each in exact]
+    decimals = max((-int(number.normalize().as_tuple().exponent) for number in exact), default=0)
+    counts = [int(number.scaleb(max(decimals, 0))) for number in exact]
     fits = max(map(abs, counts), default=0) < 2**60
     return np.array(counts, dtype=np.int64 if fits else object), max(decimals, 0)
 

@@ -88,7 +88,7 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     table = space.table
     if k == 1:
         return Clusters(space.points, space.points, space.point_of, np.arange(table.n_rows), table.weights)
-    tree, stock = _stocked(space)
+    tree, stock = _tree_and_stock(space)
     n_clusters, n_columns = table.n_records // k, space.points.shape[1]
     # whatever a cluster takes, a row is used up or the cluster is full
     n_most = table.n_rows + n_clusters
@@ -119,7 +119,7 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     return _with_joined(space, clusters, np.sort(np.repeat(stock.rows, stock.weights)))
 
 
-def _stocked(space: PointSpace) -> tuple[Tree, Stock]:
+def _tree_and_stock(space: PointSpace) -> tuple[Tree, Stock]:
     """Return the points as a tree, each with its rows and their records."""
     rows, starts = rows_by_group(space.point_of, len(space.points))
     no_size = np.zeros(len(space.points), dtype=np.int64)

@@ -26,7 +26,7 @@ from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import check_feasible
-from sfumato.sanitizers.generalize.class_extraction import peeled
+from sfumato.sanitizers.generalize.class_extraction import extract_classes
 from sfumato.sanitizers.generalize.from_clusters import (
     Clusters,
     PointSpace,
@@ -41,17 +41,17 @@ from sfumato.sanitizers.generalize.mondrian import partition
 
 # The rows that a row knows: found in so many random orders, within a window, and through so many friends.
 _NEIGHBOURS, _ORDERS, _WINDOW, _FRIENDS = 64, 20, 12, 16
-# A compiled loop cannot be interrupted: after so many steps, or rows, it comes back to Python.
-_STEPS = 4_096
-_ROWS = 10_000
-# How much a step may raise the loss, in losses of a class of mondrian: at first, and in the end.
+# A compiled loop cannot be interrupted, so it returns to Python after this many steps or rows.
+_STEPS_AT_ONCE = 4_096
+_ROWS_AT_ONCE = 10_000
+# The temperature at the start and at the end, relative to the mean loss of one of Mondrian's classes.
 _HOT, _COLD = 0.5, 0.005
-# A wave tries one step for so many rows.
+# A wave tries one step per this many rows.
 _ROWS_PER_STEP = 8
-# After one of so many waves the best of several beginnings goes on alone.
-_TRIAL = 10
-# Partitions of a peeling, for each unit of effort.
-_PARTITIONS = 100
+# The best of several starting partitions is chosen after one in this many waves.
+_TRIAL_SHARE = 10
+# Partitions to extract classes from, for each unit of effort.
+_N_PARTITIONS = 100
 
 
 @register
@@ -134,22 +134,22 @@ class LocalRecoding:
         work = _Work.of(space, start, rng)
         n_steps = self.effort * len(start.rows)
         mean = _loss(space, start) / len(start.low)
-        for step in range(0, n_steps, _STEPS):
+        for step in range(0, n_steps, _STEPS_AT_ONCE):
             temperature = mean * _HOT * (_COLD / _HOT) ** (step / n_steps)
-            work.step(self.model, min(_STEPS, n_steps - step), temperature, in_waves=False)
+            work.step(self.model, min(_STEPS_AT_ONCE, n_steps - step), temperature, in_waves=False)
         return min(start, work.clusters, key=lambda clusters: _loss(space, clusters))
 
     def _improved_in_waves(
         self, space: PointSpace, schema: Schema, start: Clusters, rng: np.random.Generator
     ) -> Clusters:
-        """Improve classes under a model of sensitive values, from the best of three starting partitions."""
+        """Improve classes under a model of sensitive values, from the best of several starting partitions."""
         n_waves = self.effort * _ROWS_PER_STEP
-        n_first = -(-n_waves // _TRIAL)
+        n_first = -(-n_waves // _TRIAL_SHARE)
         begun = [grown_clusters(space, self.model.smallest_class, rng)]
         if space.watched:
-            begun.append(peeled(space, schema, self.model, self.effort * _PARTITIONS, rng))
-        others = (merged_where_failing(space, each, self.model) for each in begun)
-        works = [_Work.of(space, each, rng) for each in (start, *others)]
+            begun.append(extract_classes(space, schema, self.model, self.effort * _N_PARTITIONS, rng))
+        others = (merged_where_failing(space, clusters, self.model) for clusters in begun)
+        works = [_Work.of(space, clusters, rng) for clusters in (start, *others)]
         for work in works:
             work.waves(self.model, n_first)
         best = min(works, key=lambda work: _loss(space, work.clusters))
@@ -253,7 +253,7 @@ def _neighbours(codes: Codes, covers: Covers, rng: np.random.Generator) -> Codes
         order = np.lexsort([codes[:, column] for column in rng.permutation(n_columns)])
         note_neighbours(codes, order, _WINDOW, neighbours, distances, *covers)
     known = neighbours[:, :_FRIENDS].copy()
-    for first in range(0, n_rows, _ROWS):
-        end = min(first + _ROWS, n_rows)
+    for first in range(0, n_rows, _ROWS_AT_ONCE):
+        end = min(first + _ROWS_AT_ONCE, n_rows)
         introduce_neighbours(codes, first, end, known, neighbours, distances, *covers)
     return neighbours

@@ -16,7 +16,7 @@ from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible
 
 
-def onto_floor(table: Table, schema: Schema) -> Table:
+def merge_below_lowest(table: Table, schema: Schema) -> Table:
     """Replace all values below one node of an attribute's lowest level by the first of them.
 
     No method can then distinguish values that must not be distinguished in the release. Rows stay the same.
@@ -32,13 +32,13 @@ def onto_floor(table: Table, schema: Schema) -> Table:
     return replace(table, columns=columns)
 
 
-def above_floor(release: Release, table: Table) -> Release:
+def widen_to_lowest(release: Release, table: Table) -> Release:
     """Widen every released value to whole nodes of its attribute's lowest level, and relabel it.
 
     Parameters
     ----------
     release
-        The release that a method made from the table that `onto_floor` returned.
+        The release that a method made from the table that `merge_below_lowest` returned.
     table
         The original.
     """
@@ -65,7 +65,7 @@ def _floored(schema: Schema) -> list[str]:
 def _widened(cells: Cells, column: Column, hierarchy: Hierarchy, lowest: int) -> Cells:
     assert cells.sets is not None
     used, codes = np.unique(cells.codes, return_inverse=True)
-    floor = _Floor.of(column, hierarchy, lowest)
+    floor = _LowestLevel.of(column, hierarchy, lowest)
     starts = cells.sets.starts
     covers = [
         floor.cover(cells.labels[code], cells.sets.members[starts[code] : starts[code + 1]]) for code in used
@@ -82,7 +82,7 @@ def _widened(cells: Cells, column: Column, hierarchy: Hierarchy, lowest: int) ->
 
 
 @dataclass(frozen=True)
-class _Floor:
+class _LowestLevel:
     """The lowest level of an attribute.
 
     Parameters
@@ -100,7 +100,7 @@ class _Floor:
     n_values: Sequence[Integers]
 
     @classmethod
-    def of(cls, column: Column, hierarchy: Hierarchy, lowest: int) -> _Floor:
+    def of(cls, column: Column, hierarchy: Hierarchy, lowest: int) -> _LowestLevel:
         first = np.append(hierarchy.first_values(lowest), len(hierarchy.values))
         return cls(column, hierarchy, lowest, first, [np.bincount(level) for level in hierarchy.node_of])
 

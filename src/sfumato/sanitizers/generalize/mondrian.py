@@ -19,7 +19,7 @@ from sfumato.registry.methods import register
 from sfumato.results.release import Release, released
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
+from sfumato.sanitizers.base import check_feasible, merge_records, watched_attributes, whole_table
 from sfumato.sanitizers.generalize.from_clusters import (
     PointSpace,
     merged_where_failing,
@@ -31,7 +31,7 @@ from sfumato.sanitizers.generalize.interval_bounds import Borders, bordered_cell
 Variant = Literal["strict", "relaxed"]
 
 # Models of identity look at sizes alone: nobody needs to be told which class they are in.
-_NOBODY = np.empty(0, dtype=np.int64)
+_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 @register
@@ -165,7 +165,7 @@ def partition(
     space = _Space.of(table, schema, model, rows, relaxed, target, free)
     part_of, low, high = _split(space, weights, model)
     if relaxed:
-        part_of, rows, weights = put_together(part_of, rows, weights)
+        part_of, rows, weights = merge_records(part_of, rows, weights)
     return Parts(rows, weights, part_of, low, high)
 
 
@@ -188,7 +188,7 @@ def refused_cuts(table: Table, schema: Schema, model: PrivacyModel) -> tuple[Par
     ends = np.cumsum(np.bincount(parts.part_of))
     starts = np.concatenate([[0], ends[:-1]])
     sizes = np.add.reduceat(parts.weights[order], starts)
-    found = {}
+    cut_parts = {}
     for column, name in enumerate(schema.quasi_identifiers):
         tried = np.flatnonzero(
             (parts.low[:, column] < parts.high[:, column]) & (sizes >= 2 * model.smallest_class)
@@ -199,8 +199,8 @@ def refused_cuts(table: Table, schema: Schema, model: PrivacyModel) -> tuple[Par
         cuts = np.full(len(starts), -1, dtype=np.int64)
         cuts[tried] = balanced_cuts(*where, columns, *within, space.joins, space.plain, space.shared)[0]
         is_right = space.records[:, column] >= cuts[parts.part_of]
-        found[name] = np.where(cuts[parts.part_of] < 0, 0, is_right) + 2 * parts.part_of
-    return parts, found
+        cut_parts[name] = np.where(cuts[parts.part_of] < 0, 0, is_right) + 2 * parts.part_of
+    return parts, cut_parts
 
 
 @dataclass(frozen=True)
@@ -384,7 +384,7 @@ def _children(
 ) -> EquivalenceClasses:
     """Return both sides of every cut as classes, with sensitive counts if the model looks at them."""
     if not space.watched and space.people is None:
-        return EquivalenceClasses(_NOBODY, sizes, {})
+        return EquivalenceClasses(_NO_ROWS, sizes, {})
     places, child_of = sides(records, weights, *where)
     sensitive = {
         name: (records[places, len(space.last) + position].astype(np.int32), everybody.prior)

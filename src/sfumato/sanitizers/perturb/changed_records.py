@@ -43,14 +43,14 @@ def changed_release(
     """
     changed = list(cells.values())
     row_of, n_rows = number_rows(
-        [rows, *(each.codes for each in changed)],
-        [table.n_rows, *(len(each.labels) for each in changed)],
+        [rows, *(column.codes for column in changed)],
+        [table.n_rows, *(len(column.labels) for column in changed)],
         len(rows),
     )
     first = first_row_of_group(row_of, n_rows)
     weights = sum_by_group(row_of, n_rows, np.ones(len(rows), dtype=np.int64))
-    taken = {name: each.take(first) for name, each in cells.items()}
-    return released(table, schema, taken, rows[first], weights, notes, kind="perturbed")
+    merged_cells = {name: column.take(first) for name, column in cells.items()}
+    return released(table, schema, merged_cells, rows[first], weights, notes, kind="perturbed")
 
 
 def chosen_attributes(names: tuple[str, ...], schema: Schema, method: str) -> tuple[str, ...]:

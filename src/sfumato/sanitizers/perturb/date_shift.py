@@ -108,17 +108,17 @@ class DateShift:
 
 def secret_shifts(n_people: int, days: int) -> Integers:
     """Draw for each person a number of days from -days to days, but not 0, that nobody can reproduce."""
-    drawn = np.array([secrets.randbelow(2 * days) for _ in range(n_people)], dtype=np.int64)
-    return np.where(drawn < days, drawn - days, drawn - days + 1)
+    numbers = np.array([secrets.randbelow(2 * days) for _ in range(n_people)], dtype=np.int64)
+    return np.where(numbers < days, numbers - days, numbers - days + 1)
 
 
 def dates_of(column: Column, format_: str) -> Sequence[int | None] | None:
     """Return the day of each value, counted from the first of year 1; ``None`` if some value is no date."""
     try:
-        found = [_day(text(value), format_) for value in column.domain]
+        days = [_day(text(value), format_) for value in column.domain]
     except ValueError:
         return None
-    return found if any(day is not None for day in found) else None
+    return days if any(day is not None for day in days) else None
 
 
 def _day(written: str | None, format_: str) -> int | None:

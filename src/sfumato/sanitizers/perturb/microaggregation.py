@@ -90,17 +90,17 @@ def _points(
     numbers, values = np.empty((len(rows), len(numeric))), np.empty((len(rows), len(others)), dtype=np.int32)
     for place, name in enumerate(numeric):
         of_records = numbers_of(table[name])[table[name].codes[rows]]
-        known = of_records[~np.isnan(of_records)]
-        spread = float(known.std()) if len(known) else 0.0
+        present = of_records[~np.isnan(of_records)]
+        spread = float(present.std()) if len(present) else 0.0
         numbers[:, place] = of_records / (spread or 1.0)
     hierarchies = [schema.hierarchy(name) for name in others]
-    n_levels = max((each.height + 1 for each in hierarchies), default=1)
-    most = max((len(each.values) for each in hierarchies), default=1)
-    nodes = np.zeros((len(others), n_levels, most), dtype=np.int32)
+    n_levels = max((hierarchy.height + 1 for hierarchy in hierarchies), default=1)
+    n_values = max((len(hierarchy.values) for hierarchy in hierarchies), default=1)
+    nodes = np.zeros((len(others), n_levels, n_values), dtype=np.int32)
     for place, (name, hierarchy) in enumerate(zip(others, hierarchies, strict=True)):
         values[:, place] = table[name].codes[rows]
         nodes[place, : hierarchy.height + 1, : len(hierarchy.values)] = hierarchy.node_of
-    heights = [max(each.height, 1) for each in hierarchies]
+    heights = [max(hierarchy.height, 1) for hierarchy in hierarchies]
     return numbers, values, nodes, np.array(heights, dtype=np.int64)
 
 
@@ -119,9 +119,9 @@ def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bo
     if column.kind != "numeric":
         return with_codes(column, commonest[group_of])
     numbers = numbers_of(column)
-    known = ~np.isnan(numbers[codes])
-    n_known = np.bincount(group_of[known], minlength=n_groups)
-    sums = np.bincount(group_of[known], numbers[codes[known]], n_groups)
+    is_present = ~np.isnan(numbers[codes])
+    n_known = np.bincount(group_of[is_present], minlength=n_groups)
+    sums = np.bincount(group_of[is_present], numbers[codes[is_present]], n_groups)
     means = np.divide(
         sums, n_known, out=np.full(n_groups, np.nan), where=2 * n_known >= np.bincount(group_of)
     )
@@ -155,9 +155,9 @@ def _rounded(means: Floats, column: Column) -> Floats:
 
 
 def _note(release: Release, names: tuple[str, ...]) -> str:
-    least = int(release.classes.people.min())
+    smallest = int(release.classes.people.min())
     whom = "records" if release.people is None else "people"
     return (
-        f"Values of {', '.join(names)} are averages of groups and need not be true. At least {least:,} "
+        f"Values of {', '.join(names)} are averages of groups and need not be true. At least {smallest:,} "
         f"{whom} share each combination of them, which was checked; sensitive values are not averaged."
     )

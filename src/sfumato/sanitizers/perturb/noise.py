@@ -112,22 +112,22 @@ class Laplace:
             )
         numbers = [np.nan if value is None else value for value in column.domain]
         exact = np.array(numbers, dtype=np.float64)[column.codes[rows]]
-        known = ~np.isnan(exact)
+        is_present = ~np.isnan(exact)
         noisy = exact.copy()
-        noisy[known] = add_noise(
-            np.clip(exact[known], present.min(), present.min() + width), width / self.epsilon
+        noisy[is_present] = add_noise(
+            np.clip(exact[is_present], present.min(), present.min() + width), width / self.epsilon
         )
-        whole = all(isinstance(value, int) for value in column.domain if value is not None)
-        return number_cells(np.rint(noisy) if self.rounded and whole else noisy)
+        is_whole = all(isinstance(value, int) for value in column.domain if value is not None)
+        return number_cells(np.rint(noisy) if self.rounded and is_whole else noisy)
 
     def _promise(self, names: tuple[str, ...]) -> str:
         total = (
             f"; all {len(names)} of a person together {self.epsilon * len(names):g}" if len(names) > 1 else ""
         )
-        told = [name for name in names if name not in self.ranges]
+        from_data = [name for name in names if name not in self.ranges]
         given_away = (
-            f" The range of {', '.join(told)} is that of the data, rounded up, and is given away."
-            if told
+            f" The range of {', '.join(from_data)} is that of the data, rounded up, and is given away."
+            if from_data
             else ""
         )
         return (

@@ -81,8 +81,8 @@ class PRAM:
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release each value or another one, independently for every record."""
         names, rows = self._changed(schema), records_of(table)
-        beside = [table[name].codes[rows] for name in self.within]
-        stratum, _ = number_rows(beside, [len(table[name].domain) for name in self.within], len(rows))
+        fixed = [table[name].codes[rows] for name in self.within]
+        stratum, _ = number_rows(fixed, [len(table[name].domain) for name in self.within], len(rows))
         exchanged = exchanged_twice if self.two_stage else exchanged_once
         cells = {
             name: with_codes(
@@ -114,19 +114,19 @@ class PRAM:
         return self.probabilities.get(name, self.retain)
 
     def _note(self, names: tuple[str, ...]) -> str:
-        told = ", ".join(f"{name} ({self._retained(name):g})" for name in names)
+        probabilities = ", ".join(f"{name} ({self._retained(name):g})" for name in names)
         among = f" among records that agree in {', '.join(self.within)}" if self.within else ""
         stages = "; this is done in two stages, the second by Bayes' rule" if self.two_stage else ""
         drawn = "drawn evenly" if self.two_stage else "drawn as often as values occur"
         return (
             f"Each value is the true one with the probability in brackets, and else {drawn}{among}{stages}: "
-            f"{told}. Frequencies stay the same in expectation. No formal guarantee is given."
+            f"{probabilities}. Frequencies stay the same in expectation. No formal guarantee is given."
         )
 
 
 def exchanged_once(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
     """Replace each code, unless it is kept, by that of a random record of its stratum."""
-    return np.where(rng.random(len(codes)) < retain, codes, codes[_somebody(stratum, rng)])
+    return np.where(rng.random(len(codes)) < retain, codes, codes[_random_peer(stratum, rng)])
 
 
 def exchanged_twice(codes: Integers, stratum: Integers, retain: float, rng: np.random.Generator) -> Integers:
@@ -143,10 +143,10 @@ def exchanged_twice(codes: Integers, stratum: Integers, retain: float, rng: np.r
     middle = np.where(rng.random(len(codes)) < retain, pair_of, evenly)
     own = retain * counts[middle] / np.bincount(stratum)[stratum]
     kept = own / (own + (1 - retain) / n_values[stratum])
-    return np.where(rng.random(len(codes)) < kept, pairs[middle] % width, codes[_somebody(stratum, rng)])
+    return np.where(rng.random(len(codes)) < kept, pairs[middle] % width, codes[_random_peer(stratum, rng)])
 
 
-def _somebody(stratum: Integers, rng: np.random.Generator) -> Integers:
+def _random_peer(stratum: Integers, rng: np.random.Generator) -> Integers:
     """Return for each record a random record of its stratum."""
     sizes = np.bincount(stratum)
     starts = np.cumsum(sizes) - sizes

@@ -79,10 +79,10 @@ class TopCoding:
 def _usual_bound(column: Column, table: Table) -> float | None:
     """Return the smallest number that no more than a small share of the records reach, if there is one."""
     counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain))
-    known = [place for place, value in enumerate(column.domain) if value is not None]
-    reaching = np.cumsum(counts[known][::-1])[::-1]
+    present = [place for place, value in enumerate(column.domain) if value is not None]
+    reaching = np.cumsum(counts[present][::-1])[::-1]
     few = np.flatnonzero(reaching <= _SHARE * table.n_records)
-    return float(column.domain[known[few[0]]]) if len(few) else None
+    return float(column.domain[present[few[0]]]) if len(few) else None
 
 
 def top_coded(column: Column, hierarchy: Hierarchy, bound: float) -> Cells:

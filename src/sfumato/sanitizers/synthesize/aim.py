@@ -84,15 +84,15 @@ class AIM:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release synthetic records."""
-        fit = functools.partial(counted_adaptively, degree=self.degree, rounds=self.rounds)
-        return synthesized(self, table, schema, rng, fit)
+        fit = functools.partial(count_adaptively, degree=self.degree, rounds=self.rounds)
+        return synthesize(self, table, schema, rng, fit)
 
     def guarantee(self, schema: Schema) -> Guarantee:
         """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
-        return guaranteed(self, schema)
+        return budget_guarantee(self, schema)
 
 
-def counted_adaptively(
+def count_adaptively(
     keys: Sequence[Integers], rho: float, delta: float, sensitivity: int, *, degree: int, rounds: int
 ) -> Fitting:
     """Spend a budget on noisy counts of values, and on counts of combinations that OpenDP selects.
@@ -108,6 +108,6 @@ def counted_adaptively(
     degree, rounds
         How many attributes are counted together at most, and into how many rounds the budget is divided.
     """
-    told = counted_singly(keys, rho / 3, delta, sensitivity)
-    model = fitted_field(told, rho * (2 / 3), sensitivity, degree=degree, rounds=rounds)
-    return Fitting(told.total, told.known, model)
+    singles = count_singly(keys, rho / 3, delta, sensitivity)
+    model = fit_field(singles, rho * (2 / 3), sensitivity, degree=degree, rounds=rounds)
+    return Fitting(singles.total, singles.known, model)

@@ -77,14 +77,14 @@ class CartSynthesis:
         names = self._ordered(schema)
         n_records = self.n_records or table.n_records
         donors = {
-            names[0]: drawn_rows(table.weights, np.zeros(table.n_rows, int), np.zeros(n_records, int), rng)
+            names[0]: draw_rows(table.weights, np.zeros(table.n_rows, int), np.zeros(n_records, int), rng)
         }
         for place, name in enumerate(names[1:], start=1):
             before = names[:place]
-            original = np.stack([table[each].codes for each in before], axis=1)
-            made = np.stack([table[each].codes[donors[each]] for each in before], axis=1)
+            original = np.stack([table[other].codes for other in before], axis=1)
+            made = np.stack([table[other].codes[donors[other]] for other in before], axis=1)
             leaf_of, leaf_of_made = self._leaves(table, name, original, made, rng)
-            donors[name] = drawn_rows(table.weights, leaf_of, leaf_of_made, rng)
+            donors[name] = draw_rows(table.weights, leaf_of, leaf_of_made, rng)
         cells = {name: self._cells(table[name], donors[name], schema, name, rng) for name in schema.released}
         return made_up(table, schema, cells, (self._note(),))
 
@@ -127,7 +127,7 @@ class CartSynthesis:
         )
 
 
-def drawn_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.random.Generator) -> Integers:
+def draw_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.random.Generator) -> Integers:
     """Draw for each wanted leaf one of its rows, with probability proportional to its records."""
     order = np.argsort(leaf_of, kind="stable")
     ends = np.cumsum(weights[order])
@@ -144,8 +144,8 @@ def _numbers(column: Column) -> Floats:
     if column.kind != "numeric":
         return np.arange(len(column.domain), dtype=np.float64)
     numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
-    known = numbers[~np.isnan(numbers)]
-    beyond = 2 * known.max() - known.min() + 1 if len(known) else 0.0
+    present = numbers[~np.isnan(numbers)]
+    beyond = 2 * present.max() - present.min() + 1 if len(present) else 0.0
     return np.where(np.isnan(numbers), beyond, numbers)
 
 
@@ -156,11 +156,11 @@ def smoothed(column: Column, donors: Integers, rng: np.random.Generator) -> Floa
     """
     numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
     drawn = numbers[column.codes[donors]]
-    known = drawn[~np.isnan(drawn)]
-    if not len(known):
+    present = drawn[~np.isnan(drawn)]
+    if not len(present):
         return drawn
-    low, high = np.quantile(known, [0.25, 0.75])
-    spread = min(float(known.std()), float(high - low) / 1.34) or float(known.std())
-    moved = drawn + rng.normal(0, 0.9 * spread * len(known) ** -0.2, len(drawn))
+    low, high = np.quantile(present, [0.25, 0.75])
+    spread = min(float(present.std()), float(high - low) / 1.34) or float(present.std())
+    moved = drawn + rng.normal(0, 0.9 * spread * len(present) ** -0.2, len(drawn))
     within = np.clip(moved, np.nanmin(numbers), np.nanmax(numbers))
     return np.rint(within) if column.is_whole else within

@@ -16,12 +16,12 @@ import numpy as np
 
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import UserError
-from sfumato.sanitizers.synthesize.private_synthesis import CountedSingly, Model
-from sfumato.sanitizers.synthesize.tree_model import Counted, dealt, fitted
+from sfumato.sanitizers.synthesize.private_synthesis import Model, SingleCounts
+from sfumato.sanitizers.synthesize.tree_model import Counted, distribute, fit_tree
 
 
 @dataclass(frozen=True)
-class ToldValues:
+class DisclosedValues:
     """A query of the disclosed values of a model; the last cell, for all others, was never counted."""
 
     n_values: int
@@ -32,7 +32,7 @@ class ToldValues:
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnNext:
+class DrawingStep:
     """How one attribute is drawn.
 
     Parameters
@@ -49,7 +49,7 @@ class DrawnNext:
     parents: tuple[int, ...]
     counts: Floats
 
-    def of_told_values(self) -> DrawnNext:
+    def of_disclosed_values(self) -> DrawingStep:
         """Drop the last cell of every axis, which stands for undisclosed values."""
         return replace(self, counts=self.counts[(slice(-1),) * self.counts.ndim])
 
@@ -66,7 +66,7 @@ class MarkovField:
         The number of attributes; those outside the field have one value.
     """
 
-    steps: tuple[DrawnNext, ...]
+    steps: tuple[DrawingStep, ...]
     n_attributes: int
 
     def drawn(self, n_records: int, rng: np.random.Generator) -> tuple[Integers, ...]:
@@ -77,16 +77,16 @@ class MarkovField:
             groups: Integers = np.zeros(n_records, dtype=np.int64)
             for parent, size in zip(step.parents, sizes, strict=True):
                 groups = groups * size + values[parent]
-            values[step.place] = dealt(step.counts.reshape(-1, n_values), groups, rng)
+            values[step.place] = distribute(step.counts.reshape(-1, n_values), groups, rng)
         return tuple(values)
 
 
-def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: int, rounds: int) -> Model:
+def fit_field(singles: SingleCounts, rho: float, sensitivity: int, *, degree: int, rounds: int) -> Model:
     """Let OpenDP's AIM spend a budget on counts of combinations, beyond those of single values.
 
     Parameters
     ----------
-    told
+    singles
         The counts of single attributes, which are already paid for.
     rho
         The budget.
@@ -96,22 +96,22 @@ def fitted_field(told: CountedSingly, rho: float, sensitivity: int, *, degree: i
         How many attributes are counted together at most, and the number of rounds that share the budget.
     """
     dp = _opendp_with_mbi()
-    several = [place for place, values in enumerate(told.known) if len(values) > 1]
+    several = [place for place, values in enumerate(singles.known) if len(values) > 1]
     if len(several) < 2:
-        return fitted(told.total, told.single, {})
+        return fit_tree(singles.total, singles.single, {})
     context = dp.Context.compositor(
-        data=_frame(told.places, several),
+        data=_frame(singles.places, several),
         privacy_unit=dp.unit_of(contributions=sensitivity),
         privacy_loss=(dp.zero_concentrated_divergence(), rho),
         split_evenly_over=1,
     )
     how = dp.mbi.AIM(queries=min(degree, len(several)), rounds=rounds or None, oneway="unkeyed")
-    query = context.query().contingency_table(table=_table_so_far(dp, told, several), algorithm=how)
-    steps = tuple(each.of_told_values() for each in steps_of(query.release().model))
-    return MarkovField(steps, len(told.known))
+    query = context.query().contingency_table(table=_table_so_far(dp, singles, several), algorithm=how)
+    steps = tuple(step.of_disclosed_values() for step in steps_of(query.release().model))
+    return MarkovField(steps, len(singles.known))
 
 
-def steps_of(model: Any) -> Iterator[DrawnNext]:
+def steps_of(model: Any) -> Iterator[DrawingStep]:
     """Yield how to draw from a field of mbi, one attribute after the other.
 
     In the order in which attributes are eliminated, turned round, those that an attribute depends on and that
@@ -119,32 +119,35 @@ def steps_of(model: Any) -> Iterator[DrawnNext]:
     """
     from mbi import junction_tree, marginal_oracles
 
-    tree, order = junction_tree.make_junction_tree(model.domain, [set(each) for each in model.cliques])
+    tree, order = junction_tree.make_junction_tree(model.domain, [set(clique) for clique in model.cliques])
     marginals = marginal_oracles.message_passing_stable(model.potentials.expand(list(tree.nodes)))
     drawn: list[str] = []
     for name in reversed(order):
-        beside = {other for clique in tree.nodes if name in clique for other in clique}
-        parents = tuple(other for other in drawn if other in beside)
+        neighbours = {other for clique in tree.nodes if name in clique for other in clique}
+        parents = tuple(other for other in drawn if other in neighbours)
         counts = np.asarray(marginals.project((*parents, name)).values, dtype=np.float64)
-        yield DrawnNext(_place(name), tuple(map(_place, parents)), counts)
+        yield DrawingStep(_place(name), tuple(map(_place, parents)), counts)
         drawn.append(name)
 
 
-def _table_so_far(dp: Any, told: CountedSingly, several: Sequence[int]) -> Any:
+def _table_so_far(dp: Any, singles: SingleCounts, several: Sequence[int]) -> Any:
     """Return the counts known before AIM begins, in OpenDP's form: with a cell for undisclosed values."""
     import mbi
 
-    single = {_name(place): told.single[place] for place in several}
-    total = mbi.LinearMeasurement(np.array([told.total]), clique=(), stddev=_deviation(told.single[0]))
+    single = {_name(place): singles.single[place] for place in several}
+    total = mbi.LinearMeasurement(np.array([singles.total]), clique=(), stddev=_deviation(singles.single[0]))
     counts = [
         mbi.LinearMeasurement(
-            found.counts, clique=(name,), stddev=_deviation(found), query=ToldValues(len(found.counts))
+            counted.counts,
+            clique=(name,),
+            stddev=_deviation(counted),
+            query=DisclosedValues(len(counted.counts)),
         )
-        for name, found in single.items()
+        for name, counted in single.items()
     ]
-    domain = mbi.Domain.fromdict({name: len(found.counts) + 1 for name, found in single.items()})
+    domain = mbi.Domain.fromdict({name: len(counted.counts) + 1 for name, counted in single.items()})
     return dp.mbi.ContingencyTable(
-        keys={name: [*range(len(found.counts)), None] for name, found in single.items()},
+        keys={name: [*range(len(counted.counts)), None] for name, counted in single.items()},
         cuts={},
         marginals=dp.mbi.Marginals().add(total, *counts),
         model=dp.mbi.mirror_descent(domain, [total, *counts]),
@@ -159,8 +162,8 @@ def _frame(places: Sequence[Integers], several: Sequence[int]) -> Any:
     return polars.LazyFrame(columns).with_columns(polars.all().replace(-1, None))
 
 
-def _deviation(found: Counted) -> float:
-    return float(np.sqrt(found.variance))
+def _deviation(counted: Counted) -> float:
+    return float(np.sqrt(counted.variance))
 
 
 def _name(place: int) -> str:

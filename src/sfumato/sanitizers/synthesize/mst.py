@@ -83,14 +83,14 @@ class MST:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release synthetic records."""
-        return synthesized(self, table, schema, rng, counted)
+        return synthesize(self, table, schema, rng, count_along_tree)
 
     def guarantee(self, schema: Schema) -> Guarantee:
         """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
-        return guaranteed(self, schema)
+        return budget_guarantee(self, schema)
 
 
-def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> Fitting:
+def count_along_tree(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> Fitting:
     """Spend a budget on noisy counts of values and of pairs of values along a spanning tree.
 
     Parameters
@@ -103,9 +103,15 @@ def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int
         How many records one person may have.
     """
     third = rho / 3
-    told = counted_singly(keys, third, delta, sensitivity)
-    places, sizes = told.places, [len(values) for values in told.known]
-    tree = spanning_tree(places, [each.counts for each in told.single], told.total, third, sensitivity)
+    singles = count_singly(keys, third, delta, sensitivity)
+    places, sizes = singles.places, [len(values) for values in singles.known]
+    tree = spanning_tree(
+        places,
+        [counted_values.counts for counted_values in singles.single],
+        singles.total,
+        third,
+        sensitivity,
+    )
     pairs = {
         (one, other): Counted(
             with_noise(
@@ -117,7 +123,7 @@ def counted(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int
         )
         for one, other in tree
     }
-    return Fitting(told.total, told.known, fitted(told.total, told.single, pairs))
+    return Fitting(singles.total, singles.known, fit_tree(singles.total, singles.single, pairs))
 
 
 def spanning_tree(
@@ -147,8 +153,8 @@ def spanning_tree(
     tree: list[Edge] = []
     component = {place: place for place in several}
     while open_edges := [edge for edge in scores if component[edge[0]] != component[edge[1]]]:
-        each = rho / (len(several) - 1)
-        edge = open_edges[noisy_largest([scores[edge] for edge in open_edges], each, sensitivity)]
+        rho_per_edge = rho / (len(several) - 1)
+        edge = open_edges[noisy_largest([scores[edge] for edge in open_edges], rho_per_edge, sensitivity)]
         tree.append(edge)
         joined = component[edge[1]]
         component = {p: component[edge[0]] if c == joined else c for p, c in component.items()}
@@ -165,8 +171,8 @@ def dependence(one: Integers, other: Integers, of_one: Floats, of_other: Floats,
         np.maximum(counts, 0.0) / max(np.maximum(counts, 0.0).sum(), 1.0) for counts in (of_one, of_other)
     ]
     expected = np.rint(total * np.outer(*shares)).astype(np.int64)
-    found = _pair_counts(one, other, len(of_one), len(of_other))
-    return int(np.abs(found - expected).sum())
+    pair_counts = _pair_counts(one, other, len(of_one), len(of_other))
+    return int(np.abs(pair_counts - expected).sum())
 
 
 def _pair_counts(one: Integers, other: Integers, n_one: int, n_other: int) -> Integers:

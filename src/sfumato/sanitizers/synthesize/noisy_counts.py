@@ -16,9 +16,9 @@ from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError
 
 _RHOS = [10 ** (place / 1000) for place in range(-9000, 2001)]
-"""The budgets to choose from; beyond the last there is hardly noise, and the accountant overflows."""
-_ROOM = 1 + 1e-9
-"""So much more noise than asked for that no rounding can spend more than the budget."""
+"""The budgets to choose from; beyond the last one there is hardly any noise, and the accountant overflows."""
+_ROUNDING_MARGIN = 1 + 1e-9
+"""Extra noise, so that rounding never spends more than the budget."""
 
 
 def rho_of(epsilon: float, delta: float) -> float:
@@ -86,18 +86,18 @@ def frequent_with_noise(
     )
     scale, one_person = _scale(rho, sensitivity), (sensitivity,) * 3
 
-    def told(threshold: int) -> Any:
+    def release_above(threshold: int) -> Any:
         return dp.m.make_gaussian_threshold(*space, scale=scale, threshold=threshold)
 
     most = sensitivity + 2 + math.ceil(scale * (1 + math.sqrt(2 * math.log(2 * sensitivity / delta))))
     thresholds = range(sensitivity + 1, most)
     threshold = thresholds[
-        bisect.bisect_left(thresholds, True, key=lambda at: told(at).map(one_person)[1] <= delta)
+        bisect.bisect_left(thresholds, True, key=lambda at: release_above(at).map(one_person)[1] <= delta)
     ]
-    _check_spent(told(threshold).map(one_person)[0], rho)
-    found = told(threshold)({value: int(count) for value, count in enumerate(counts) if count})
-    values = np.array(sorted(found), dtype=np.int64)
-    return values, np.array([found[value] for value in values.tolist()], dtype=np.float64)
+    _check_spent(release_above(threshold).map(one_person)[0], rho)
+    noisy = release_above(threshold)({value: int(count) for value, count in enumerate(counts) if count})
+    values = np.array(sorted(noisy), dtype=np.int64)
+    return values, np.array([noisy[value] for value in values.tolist()], dtype=np.float64)
 
 
 def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
@@ -116,7 +116,7 @@ def variance_of(rho: float, sensitivity: int) -> float:
 
 def _scale(rho: float, sensitivity: int) -> float:
     """Return the noise scale for a rho: both mechanisms spend (sensitivity / scale)^2 / 2."""
-    return sensitivity / math.sqrt(2 * rho) * _ROOM
+    return sensitivity / math.sqrt(2 * rho) * _ROUNDING_MARGIN
 
 
 def _check_spent(spent: float, rho: float) -> None:

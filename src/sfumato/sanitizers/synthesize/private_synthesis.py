@@ -65,7 +65,7 @@ class Fitting:
 
 
 @dataclass(frozen=True, eq=False)
-class CountedSingly:
+class SingleCounts:
     """The results of the noisy counts of single attributes.
 
     Parameters
@@ -95,28 +95,30 @@ def guaranteed(how: Budget, schema: Schema) -> Guarantee:
     return Guarantee(how.epsilon, how.delta, _unit(schema))
 
 
-def synthesized(how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit) -> Release:
+def synthesize(how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit) -> Release:
     """Release synthetic records, drawn from a model that spends the budget.
 
     Half of delta pays for the set of values that occur, the other half for the Gaussian noise of all counts.
     """
     rows = counted_rows(table, how.records_per_person)
     codings = [Coding.of(table[name], schema, name) for name in schema.released]
-    keys = [each.key_of[each.column.codes[rows]] for each in codings]
+    keys = [coding.key_of[coding.column.codes[rows]] for coding in codings]
     sensitivity = how.records_per_person if _unit(schema) == "person" else 1
     half = how.delta / 2
-    told = fit(keys, rho_of(how.epsilon, half), half, sensitivity)
-    n_original = max(round(told.total), 1)
+    fitting = fit(keys, rho_of(how.epsilon, half), half, sensitivity)
+    n_original = max(round(fitting.total), 1)
     n_records = how.n_records or n_original
     cells = {
-        each.name: each.cells(schema, known[drawn], rng)
-        for each, known, drawn in zip(codings, told.known, told.model.drawn(n_records, rng), strict=True)
+        coding.name: coding.cells(schema, known[positions], rng)
+        for coding, known, positions in zip(
+            codings, fitting.known, fitting.model.drawn(n_records, rng), strict=True
+        )
     }
-    release = made_up(table, schema, cells, tuple(_notes(how, schema, told)))
+    release = made_up(table, schema, cells, tuple(_notes(how, schema, fitting)))
     return replace(release, told_original=n_original)
 
 
-def counted_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> CountedSingly:
+def count_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> SingleCounts:
     """Spend a budget on the number of records and on noisy counts of the values of every attribute.
 
     Parameters
@@ -128,17 +130,17 @@ def counted_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivi
     sensitivity
         How many records one person may have.
     """
-    each = rho / (len(keys) + 1)
-    total = max(float(with_noise(np.array([len(keys[0])]), each, sensitivity)[0]), 1.0)
+    rho_per_count = rho / (len(keys) + 1)
+    total = max(float(with_noise(np.array([len(keys[0])]), rho_per_count, sensitivity)[0]), 1.0)
     frequent = [
-        frequent_with_noise(np.bincount(of_records), each, delta / len(keys), sensitivity)
+        frequent_with_noise(np.bincount(of_records), rho_per_count, delta / len(keys), sensitivity)
         for of_records in keys
     ]
     known = tuple(values if len(values) else np.array([-1]) for values, _ in frequent)
-    variance = variance_of(each, sensitivity)
+    variance = variance_of(rho_per_count, sensitivity)
     single = tuple(Counted(counts if len(counts) else np.ones(1), variance) for _, counts in frequent)
     places = tuple(_places(of_records, values) for of_records, values in zip(keys, known, strict=True))
-    return CountedSingly(total, known, single, places)
+    return SingleCounts(total, known, single, places)
 
 
 def _unit(schema: Schema) -> Literal["record", "person"]:
@@ -146,7 +148,7 @@ def _unit(schema: Schema) -> Literal["record", "person"]:
     return "record" if (schema.given or schema).person is None else "person"
 
 
-def _notes(how: Budget, schema: Schema, told: Fitting) -> Iterator[str]:
+def _notes(how: Budget, schema: Schema, fitting: Fitting) -> Iterator[str]:
     of_whom = {
         "record": "one record is in the table (records are taken for people)",
         "person": f"one person is in the table, up to {how.records_per_person} of whose records count,",
@@ -158,11 +160,11 @@ def _notes(how: Budget, schema: Schema, told: Fitting) -> Iterator[str]:
         "everybody, and the promise is about this release alone: others of the same people add to it, "
         "and so do figures that compare it with the original."
     )
-    withheld = [name for name, known in zip(schema.released, told.known, strict=True) if known[0] < 0]
+    withheld = [name for name, known in zip(schema.released, fitting.known, strict=True) if known[0] < 0]
     if withheld:
         yield f"No value of {', '.join(withheld)} is common enough to be told at this epsilon."
-    if how.delta * told.total > 1:
-        yield f"Delta is above one in {told.total:,.0f} people; choose one far below."
+    if how.delta * fitting.total > 1:
+        yield f"Delta is above one in {fitting.total:,.0f} people; choose one far below."
 
 
 def _places(keys: Integers, known: Integers) -> Integers:

@@ -46,9 +46,9 @@ class TreeModel:
         for place, parent in self._from_the_roots():
             if parent is None:
                 everyone = np.zeros(n_records, dtype=np.int64)
-                values[place] = dealt(self.marginals[place][None], everyone, rng)
+                values[place] = distribute(self.marginals[place][None], everyone, rng)
             else:
-                values[place] = dealt(self._joint(parent, place), values[parent], rng)
+                values[place] = distribute(self._joint(parent, place), values[parent], rng)
         return tuple(values[place] for place in range(len(self.marginals)))
 
     def _joint(self, parent: int, child: int) -> Floats:
@@ -56,21 +56,21 @@ class TreeModel:
 
     def _from_the_roots(self) -> Iterator[tuple[int, int | None]]:
         """Yield every attribute after its parent in its tree; a root has none."""
-        beside: dict[int, list[int]] = {place: [] for place in range(len(self.marginals))}
+        neighbours: dict[int, list[int]] = {place: [] for place in range(len(self.marginals))}
         for one, other in self.joints:
-            beside[one].append(other)
-            beside[other].append(one)
-        seen: set[int] = set()
-        for root in beside:
-            waiting: list[tuple[int, int | None]] = [] if root in seen else [(root, None)]
+            neighbours[one].append(other)
+            neighbours[other].append(one)
+        visited: set[int] = set()
+        for root in neighbours:
+            waiting: list[tuple[int, int | None]] = [] if root in visited else [(root, None)]
             while waiting:
                 place, parent = waiting.pop()
-                seen.add(place)
+                visited.add(place)
                 yield place, parent
-                waiting += [(child, place) for child in beside[place] if child != parent]
+                waiting += [(child, place) for child in neighbours[place] if child != parent]
 
 
-def dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
+def distribute(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integers:
     """Give the records of each group values in the proportions of the group's row, in random order."""
     sizes = np.bincount(groups, minlength=len(expected))
     sums = expected.sum(axis=1, keepdims=True)
@@ -86,7 +86,7 @@ def dealt(expected: Floats, groups: Integers, rng: np.random.Generator) -> Integ
     return dealt
 
 
-def fitted(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted]) -> TreeModel:
+def fit_tree(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted]) -> TreeModel:
     """Fit a consistent tree to noisy counts.
 
     The count of a value is estimated by its own measurement and by every pair that contains it, weighted by
@@ -103,28 +103,28 @@ def fitted(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Counted
         The noisy counts of pairs of values along each edge of a tree.
     """
     marginals = tuple(
-        on_simplex(_weighted(total, [of_values, *_sums(place, pairs)]), total)
+        project_to_simplex(_weighted(total, [of_values, *_sums(place, pairs)]), total)
         for place, of_values in enumerate(single)
     )
     joints = {
-        (one, other): in_line(_scaled(found.counts, total), marginals[one], marginals[other])
-        for (one, other), found in pairs.items()
+        (one, other): fit_to_margins(_scaled(joint.counts, total), marginals[one], marginals[other])
+        for (one, other), joint in pairs.items()
     }
     return TreeModel(marginals, joints)
 
 
 def _sums(place: int, pairs: Mapping[Edge, Counted]) -> Iterator[Counted]:
     """Yield the estimates of an attribute's counts from its pairs."""
-    for edge, found in pairs.items():
+    for edge, pair in pairs.items():
         if place in edge:
             across = 1 - edge.index(place)
-            summed = found.counts.sum(axis=across)
-            yield Counted(summed, found.variance * found.counts.shape[across])
+            summed = pair.counts.sum(axis=across)
+            yield Counted(summed, pair.variance * pair.counts.shape[across])
 
 
 def _weighted(total: float, estimates: Sequence[Counted]) -> Floats:
-    weights = [1 / each.variance for each in estimates]
-    scaled = [_scaled(each.counts, total) for each in estimates]
+    weights = [1 / estimate.variance for estimate in estimates]
+    scaled = [_scaled(estimate.counts, total) for estimate in estimates]
     mean: Floats = np.average(scaled, axis=0, weights=weights)
     return mean
 
@@ -134,12 +134,12 @@ def _scaled(counts: Floats, total: float) -> Floats:
     return counts * (total / max(float(counts.sum()), total / 2))
 
 
-def on_simplex(counts: Floats, total: float) -> Floats:
+def project_to_simplex(counts: Floats, total: float) -> Floats:
     """Return the nearest non-negative counts with this sum (least squares).
 
     Examples
     --------
-    >>> on_simplex(np.array([8.0, 4.0, -3.0]), 10.0).tolist()
+    >>> project_to_simplex(np.array([8.0, 4.0, -3.0]), 10.0).tolist()
     [7.0, 3.0, 0.0]
     """
     falling = np.sort(counts)[::-1]
@@ -148,7 +148,7 @@ def on_simplex(counts: Floats, total: float) -> Floats:
     return np.maximum(counts - shift, 0.0)
 
 
-def in_line(counts: Floats, rows: Floats, columns: Floats) -> Floats:
+def fit_to_margins(counts: Floats, rows: Floats, columns: Floats) -> Floats:
     """Return the nearest non-negative table with these sums (least squares, Dykstra's method)."""
     n_rows, n_columns = counts.shape
     near, kept_back = counts.copy(), np.zeros_like(counts)
