@@ -24,7 +24,7 @@ SMALLEST = 100
 
 @dataclass(frozen=True, repr=False)
 class ByGroup:
-    """What measures say of each group of people.
+    """The measurements of each group of people.
 
     Parameters
     ----------
@@ -33,9 +33,9 @@ class ByGroup:
     sizes
         How many original records each group has.
     groups
-        What was measured of each group.
+        The measurements of each group.
     everybody
-        What was measured of all.
+        The measurements of all people.
     n_left_out
         How many records are in groups that are too small.
     """
@@ -56,7 +56,7 @@ class ByGroup:
         return {name: worst_value(found, label) for name, found in self.groups.items()}
 
     def worst(self, label: str) -> str | None:
-        """Return the group that does worst on a measure; ``None`` where it applies to none."""
+        """Return the group with the worst value of a measure; ``None`` if it applies to none."""
         values = {name: value for name, value in self.values(label).items() if value is not None}
         if not values:
             return None
@@ -94,7 +94,7 @@ class ByGroup:
         return as_pandas(self.to_arrow())
 
     def plot(self) -> Picture:
-        """Draw a panel for each measure: every group beside everybody, the worst one marked."""
+        """Draw a panel for each measure: every group next to all people, with the worst one marked."""
         from sfumato.workflow.report.group_chart import groups_chart
 
         return Picture(groups_chart(self))
@@ -117,9 +117,9 @@ def measure_by(
 ) -> ByGroup:
     """Measure a release for the people of each value of an attribute.
 
-    A utility measure compares the released records of these people with their original ones; a measure of
-    privacy looks at the classes that hold one of them, whole as they are; an attack is tried on them and on
-    people like them who are not in the data.
+    A utility measure compares the released records of these people with their original ones. A privacy
+    measure looks at the whole classes that contain one of them. An attack is tried on them and on similar
+    people who are not in the data.
 
     Parameters
     ----------
@@ -161,5 +161,5 @@ def measure_by(
 
 
 def too_small(attribute: str, smallest: int) -> str:
-    """Return what to say where no group is large enough."""
+    """Return the message for groups that are all too small."""
     return f"no value of {attribute!r} has {smallest:,} records; take a smaller number with smallest"

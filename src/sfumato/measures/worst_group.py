@@ -41,7 +41,7 @@ _DETAILS = {
 
 @dataclass(frozen=True)
 class WorstGroup(Measure):
-    """A measure taken for each value of an attribute; the value is that of the group that does worst."""
+    """A measure for each value of an attribute, of which the worst group counts."""
 
     attribute: AttributeName = ""
     of: MeasureName = "utility-loss"
@@ -60,7 +60,7 @@ class WorstGroup(Measure):
         object.__setattr__(self, "better", better_of(asked))
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the worst of all groups that are large enough, and the others in the detail."""
+        """Return the worst of all groups that are large enough, with the others in the detail."""
         name = self.attribute or next(iter(release.schema.quasi_identifiers), "")
         if not name:
             raise NotApplicable("the release has no quasi-identifier; name the attribute that makes groups")
@@ -75,11 +75,11 @@ class WorstGroup(Measure):
         return (self.taken(found[ranked[0]], detail=detail),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
-        """Refuse a group: it is about all of them."""
+        """Refuse a group: the measure compares all of them."""
         raise NotApplicable("it compares groups, and says nothing of one alone")
 
     def _why_not(self, attribute: str, taken: Iterable[Sequence[Measurement]]) -> str:
-        """Return why there is nothing to say: no group is large enough, or what the measure said of each."""
+        """Return why there is no result: no group is large enough, or the reason that the measure gave."""
         silent = [each for of_group in taken for each in of_group]
         if not silent:
             return too_small(attribute, self.smallest)
@@ -90,11 +90,11 @@ class WorstGroup(Measure):
 @register
 @dataclass(frozen=True)
 class WorstGroupLoss(WorstGroup):
-    """A utility measure for the group of people who lose most by it.
+    """A utility measure for the group of people with the largest loss.
 
     For each value of an attribute the measure compares the released records of these people with their
-    original ones; of synthetic records, and where it is not known which record is which, those that are
-    released with the value. Small groups are left out.
+    original ones. For synthetic records, or if records cannot be linked, it uses those released with the
+    value. Small groups are skipped.
 
     Parameters
     ----------
@@ -131,11 +131,11 @@ class WorstGroupLoss(WorstGroup):
 @register
 @dataclass(frozen=True)
 class WorstGroupRisk(WorstGroup):
-    """A privacy measure for the group of people who are found, or learned about, best.
+    """A privacy measure for the group of people at the largest risk.
 
-    For each value of an attribute the measure looks at the classes (or, where sensitive values are told for
-    groups, at these) that hold a released record of such a person, whole as they are; an attack is tried on
-    such people, and on others like them for its control group. Small groups are left out.
+    For each value of an attribute the measure looks at the whole classes (or groups, if these publish the
+    sensitive values) that contain a released record of such a person. An attack is tried on such people, with
+    similar people as its control group. Small groups are skipped.
 
     Parameters
     ----------
@@ -174,16 +174,16 @@ class WorstGroupRisk(WorstGroup):
 
 
 def better_of(asked: Measure) -> Better:
-    """Return which direction of a measure is better; of the level of a model that of the model."""
+    """Return which direction of a measure, or of the model whose level it measures, is better."""
     model = getattr(asked, "model", None)
     return asked.better if model is None else model.better
 
 
 def worst_for_each(asked: Iterable[Measure], attribute: str) -> Iterator[WorstGroup]:
-    """Yield the measure of the group that does worst on each of some measures.
+    """Yield the worst-group version of each of some measures.
 
-    A measure whose label does not say all of it, because it reads a file or has a scenario, has none; nor has
-    one that compares groups already.
+    Measures whose label does not determine them, because they read a file or have a scenario, have none; nor
+    have measures that compare groups already.
 
     Parameters
     ----------

@@ -40,17 +40,17 @@ CUT_OFF: str = "0% to 100%"
 
 @dataclass(frozen=True)
 class Outcome:
-    """How often an attacker succeeds: with people inside the data, outside, and without the release.
+    """An attacker's success rates: on people in the data, on the control group, and without the release.
 
     Parameters
     ----------
     attacked, control, guessing
-        The three rates; without a control group there is no second.
+        The three rates; ``control`` is missing without a control group.
     n_tries
-        How often it was tried inside.
+        The number of attempts inside.
     compare
-        What the rates make the risk: by default what succeeds beyond the control group, or without one
-        beyond guessing.
+        How the rates give the risk: by default the success beyond the control group, or beyond guessing
+        without one.
     """
 
     attacked: Rate
@@ -61,13 +61,13 @@ class Outcome:
 
     @property
     def risk(self) -> Risk:
-        """What succeeds only because people are in the data."""
+        """The success that is possible only because people are in the data."""
         return self.compare(self.attacked, self.guessing if self.control is None else self.control)
 
 
 @dataclass(frozen=True)
 class AttackTried:
-    """What one attacker got from those by whom the best attacker is chosen, and from those who judge it."""
+    """The outcomes of one attacker: in the trial that selects the best attacker, and in the evaluation."""
 
     attacker: str
     trial: Outcome
@@ -87,18 +87,18 @@ def attempted(
     guessing: Booleans | Floats,
     compare: Callable[[Rate, Rate], Risk] = risk,
 ) -> AttackTried:
-    """Return what an attacker got, given for each person whether the attack succeeded.
+    """Return the outcomes of an attacker, given for each person whether the attack succeeded.
 
     Parameters
     ----------
     attacker
         Who it is.
     setting
-        Who was attacked.
+        The people under attack.
     inside, outside
         Whether it succeeded with each person.
     guessing
-        For each person inside whether it succeeds without the release, or how likely.
+        For each person inside whether the attack succeeds without the release, or with what probability.
     compare
         What the rates make the risk.
     """
@@ -127,19 +127,19 @@ def _rate_of(right: Booleans | Floats) -> Rate:
 
 @dataclass(frozen=True)
 class AttackMeasure(Measure):
-    """An attack that is tried, with a control group.
+    """A simulated attack with a control group.
 
     Parameters
     ----------
     known
         The attributes that the attacker knows; by default the quasi-identifiers.
     control
-        A file with people who are not in the data. Without one the release is made anew without a fifth of
-        its people (at most 10,000), where its recipe is known, and that release is attacked.
+        A file with people who are not in the data. Without one, and if the recipe is known, the release is
+        made again without a fifth of its people (at most 10,000), and that release is attacked.
     people
-        How many people are attacked at most, in the data and in the control group.
+        The largest number of people to attack, in the data and in the control group each.
     seed
-        Decides who is drawn.
+        The seed for drawing people.
     """
 
     known: tuple[AttributeName, ...] = ()
@@ -154,18 +154,18 @@ class AttackMeasure(Measure):
     judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return what the attack gets beyond the control group."""
+        """Return what the attack gains beyond the control group."""
         setting = setting_of(release, self.control, self.people, self.seed)
         return tuple(self.tried(setting))
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
-        """Return what the attack gets of the people of a group beyond others like them."""
+        """Return what the attack gains on the people of a group, beyond similar people outside the data."""
         setting = setting_of(release, self.control, self.people, self.seed, group)
         return tuple(self.tried(setting))
 
     @abstractmethod
     def tried(self, setting: Setting) -> Iterable[Measurement]:
-        """Return what the attack gets in a setting."""
+        """Return what the attack gains in a setting."""
 
     def told(
         self, setting: Setting, attempts: Iterable[AttackTried], known: str, attribute: str | None = None

@@ -23,18 +23,17 @@ from sfumato.results.measurement import Measurement
 class AttackRisk(AttackMeasure):
     """The largest risk of all attacks: singling out, linking, inference and membership.
 
-    It is the one privacy axis for releases of every kind: generalised, perturbed and synthetic ones. The
-    attack with the largest value is named in the detail, beside the values of all; the interval is that of
-    this attack. As it is the largest of several figures from samples, it is a little too large rather than
-    too small where a release gives nothing away.
+    It is the one privacy axis for every type of release: generalised, perturbed and synthetic. The detail
+    names the attack with the largest value and has the values of all; the interval is that of this attack. As
+    the largest of several sampled figures, the value is slightly too large rather than too small if a release
+    reveals nothing.
 
     Parameters
     ----------
     known, control, people, seed
-        As of `singling-out`; of the attributes known to the attackers, linkability gives each of its two
-        sources every other one.
+        As in `singling-out`; for linkability, the two sources get the known attributes in turn.
     miners
-        The data miners that are tried for `inference`.
+        The data miners to try for `inference`.
 
     References
     ----------

@@ -27,16 +27,16 @@ LEFT_OUT = 0.2
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Some people of a table, one of their rows each.
+    """Some people of a table, with one of their rows each.
 
     Parameters
     ----------
     table
-        Everybody who could have been drawn.
+        All people who could have been drawn.
     rows
         A row of the table for each person.
     n_trial
-        The first so many are there to choose the best attacker by; the others are who that one is judged by.
+        The number of people at the beginning who select the best attacker; the others evaluate it.
     """
 
     table: Table
@@ -46,22 +46,22 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Everything that the attacks on one release have in common.
+    """Everything that the attacks on one release share.
 
     Parameters
     ----------
     release
-        What is attacked: the release itself, or one that was made anew without the control group.
+        The release under attack: the original one, or one that was made again without the control group.
     inside
-        People whose data it was made of.
+        People in the data of that release.
     outside
-        The control group: people whose data it was not made of; ``None`` where there are none.
+        The control group: people outside that data; ``None`` if there are none.
     reference
-        More such people, from whom an attacker may know what people are like.
+        More people outside, from whom an attacker may learn about the population.
     told
         Where the control group comes from, in a sentence.
     group
-        The group that all of them are of, if they are of one.
+        The group to which all of them belong, if any.
     """
 
     release: Release
@@ -101,7 +101,7 @@ def setting_of(
 
 
 def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, Table | None, str]:
-    """Return the release that is attacked, who is not in it, and where these come from."""
+    """Return the release under attack, the people who are not in it, and where these come from."""
     if control is not None:
         return release, read_people(control), f"people in {Path(control).name}"
     try:
@@ -130,7 +130,7 @@ def _drawn(
 def _some_of(
     table: Table, people: int, rng: np.random.Generator, group: Group | None
 ) -> tuple[Listed, Integers]:
-    """Draw people to attack and half as many to choose by; and how many records of each row are left."""
+    """Draw people to attack and half as many to select by; also return how many records per row remain."""
     n_drawn = people + people // 2
     if group is None:
         rows, left = drawn_people(table, n_drawn, rng)
@@ -155,7 +155,7 @@ def _rows_of(table: Table, group: Group) -> Integers:
 
 
 def drawn_people(table: Table, n_people: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """Draw people, all alike, one of their rows each; and return how many records of others each row has."""
+    """Draw people with equal probability, one row each; return also how many other records each row has."""
     if table.person_of is None:
         n_drawn = min(n_people, table.n_records)
         counts = rng.multivariate_hypergeometric(table.weights, n_drawn, method="marginals")
@@ -168,7 +168,7 @@ def drawn_people(table: Table, n_people: int, rng: np.random.Generator) -> tuple
 
 
 def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
-    """Leave people out and make the release once more of the others; return it, and who was left out."""
+    """Hold people out and make the release again from the others; return it and the people held out."""
     table = release.original
     assert table is not None
     if release.recipe is None:

@@ -38,23 +38,23 @@ _NEAREST, _LIKELIEST = "a nearest record", "likeliest among the nearest records"
 @register
 @dataclass(frozen=True)
 class Inference(AttackMeasure):
-    """How often a sensitive value is guessed right from the release, beyond strangers.
+    """How often the release lets an attacker guess a sensitive value, beyond a control group.
 
-    Three kinds of attackers guess. One takes a released record that lies nearest to what is known of the
-    person; one takes the value that is the likeliest among all nearest records; and data miners are trained
-    on the release and shown the nearest record. A set that holds a known value is at no distance. The value
-    is (r - c) / (1 - c) for the best of them, where r is the share of right guesses about people in the data
-    and c about people who are not. Who is best is found with other people than those who judge. A number is
-    guessed right when it is off by 5% at most.
+    There are three kinds of attackers. One takes a released record that is nearest to what is known of the
+    person. One takes the most likely value among all nearest records. Data miners are trained on the release
+    and predict from the nearest record. A set that holds a known value is at distance 0. The value is (r - c)
+    / (1 - c) for the best attacker, where r is the share of right guesses about people in the data and c
+    about people outside. The best attacker is selected and evaluated on different people. A guess of a number
+    is right if it is off by 5% at most.
 
     Parameters
     ----------
     known, control, people, seed
-        As of `singling-out`.
+        As in `singling-out`.
     attribute
         The attribute to guess; by default each sensitive attribute.
     miners
-        The data miners that are tried, each where it predicts what the attribute is.
+        The data miners to try, each on attributes of the type that it predicts.
 
     References
     ----------
@@ -92,7 +92,7 @@ class Inference(AttackMeasure):
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
-        """Return what is guessed of each sensitive attribute."""
+        """Return the success for each sensitive attribute."""
         release = setting.release
         names = [name for name in release.schema.sensitive if name in release.cells]
         if self.attribute is not None:
@@ -105,7 +105,7 @@ class Inference(AttackMeasure):
             yield self.told(setting, self.attempts(setting, name, known), ", ".join(known), spoken_of)
 
     def attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[AttackTried]:
-        """Yield what each attacker gets who guesses an attribute."""
+        """Yield the attempt of each attacker at an attribute."""
         secret, seen = _Secret.of(setting.release, name), sight(setting.release, known)
         everybody = [each for each in (setting.inside, setting.outside) if each is not None]
         truths = [secret.truth(each) for each in everybody]
@@ -117,7 +117,7 @@ class Inference(AttackMeasure):
     def _guesses(
         self, seen: SeenRelease, secret: _Secret, everybody: list[Listed]
     ) -> Iterator[tuple[str, list[Floats]]]:
-        """Yield who guesses, and the guesses about each list of people, as places in the domain."""
+        """Yield each attacker with their guesses about each list of people, as positions in the domain."""
         rng = np.random.default_rng([self.seed, 3])
         voted = [_voted(seen, secret, each, rng) for each in everybody]
         yield _NEAREST, [secret.values[drawn] for drawn, _ in voted]
@@ -139,7 +139,7 @@ class Inference(AttackMeasure):
 
 @dataclass(frozen=True, eq=False)
 class _Secret:
-    """An attribute that is guessed.
+    """An attribute under attack.
 
     Parameters
     ----------
@@ -172,11 +172,11 @@ class _Secret:
         return "number" if self.is_numeric else "category"
 
     def named(self, predicted: Integers | Floats) -> Floats:
-        """Return what a miner predicted: numbers as they are, of categories their places."""
+        """Return a miner's predictions: numbers unchanged, categories as positions."""
         return np.asarray(predicted, dtype=np.float64)
 
     def truth(self, listed: Listed) -> Floats:
-        """Return what the true value of each person is; not a number where it occurs nowhere."""
+        """Return each person's true value, NaN if it occurs nowhere."""
         column = people_column(listed.table, self.compared.name)
         if self.is_numeric:
             return self.compared.numbers(column.domain)[column.codes[listed.rows]]
@@ -184,7 +184,7 @@ class _Secret:
         return places_among(domain, column)[column.codes[listed.rows]]
 
     def commonest(self, listed: Listed) -> float:
-        """Return the commonest value of everybody in the data."""
+        """Return the most common value among all people in the data."""
         column = listed.table[self.compared.name]
         counts = np.bincount(column.codes, listed.table.weights, len(column.domain))
         return float(self.values[int(counts.argmax())])
@@ -199,7 +199,7 @@ class _Secret:
 
 @dataclass(frozen=True, eq=False)
 class _Beliefs:
-    """For each box of a release how many records are expected to have each value, sparsely."""
+    """For each box of a release the expected number of records with each value, as a sparse table."""
 
     starts: Integers
     values: Integers
@@ -228,7 +228,7 @@ def _beliefs(seen: SeenRelease, secret: _Secret) -> _Beliefs:
 def _voted(
     seen: SeenRelease, secret: _Secret, listed: Listed, rng: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """Return for each person the value of a nearest record, and the likeliest among all of them."""
+    """Return for each person the value of one nearest record, and the most likely value among all of them."""
     beliefs, boxes = _beliefs(seen, secret), seen.boxes
     drawn, likeliest = np.empty((2, len(listed.rows)), dtype=np.int64)
     for some, far in seen.far(listed):
@@ -243,7 +243,7 @@ def _voted(
 
 
 def _shown(seen: SeenRelease, listed: Listed) -> Integers:
-    """Return for each person the nearest released row, of several the one that says most."""
+    """Return for each person the nearest released row, the most specific one of several."""
     boxes = seen.boxes
     order = np.argsort(seen.volumes[boxes.first], kind="stable")
     rows = np.ascontiguousarray(boxes.rows[order])

@@ -24,22 +24,21 @@ from sfumato.runtime.errors import ParameterError
 @register
 @dataclass(frozen=True)
 class Linkability(AttackMeasure):
-    """How often a release links two parts of what is known of a person, beyond strangers.
+    """How often a release links two sets of known attributes of a person, beyond a control group.
 
     An attacker has some attributes of people from one source and others from a second one, and wants to know
-    which belong together. For each part the released records are taken that lie nearest to it; if one record
-    is near to both, the parts are linked. Of records that are equally near, some are drawn. The value is
-    (r - c) / (1 - c), where r is the share of the people in the data who are linked, and c that of people
-    who are not in the data.
+    which belong to the same person. For each part, the attacker takes the nearest released records; if a
+    record is near to both, the parts are linked. Ties are broken at random. The value is (r - c) / (1 - c),
+    where r is the share of the people in the data who are linked, and c that of people outside.
 
     Parameters
     ----------
     known, other
-        What the two sources tell. By default the quasi-identifiers are dealt out to them in turn.
+        The attributes of the two sources. By default they get the quasi-identifiers in turn.
     neighbours
         How many of the nearest records count as near.
     control, people, seed
-        As of `singling-out`.
+        As in `singling-out`.
 
     References
     ----------
@@ -81,13 +80,13 @@ class Linkability(AttackMeasure):
                 raise ParameterError(f"{name!r} is both in known and in other; give it to one of the two")
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
-        """Return what two sources link."""
+        """Return how many people the two sources link."""
         sources = self._sources(setting.release)
         known = " | ".join(", ".join(names) for names in sources)
         return [self.told(setting, [self.attempt(setting, sources)], known)]
 
     def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> AttackTried:
-        """Return what the one attacker gets."""
+        """Return the attempt of the only attacker."""
         n_near = min(self.neighbours, setting.release.n_records)
         inside = self._linked(setting, setting.inside, sources, n_near, 1)
         outside = (
@@ -97,7 +96,7 @@ class Linkability(AttackMeasure):
         return attempted("nearest records", setting, inside, outside, by_chance)
 
     def _sources(self, release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return what is known from each source."""
+        """Return the attributes known from each source."""
         if self.known and self.other:
             return known_attributes(release, self.known), known_attributes(release, self.other)
         names = known_attributes(release, ())
@@ -134,6 +133,6 @@ def _nearest_records(release: Release, names: tuple[str, ...], listed: Listed, d
 
 
 def _share_by_chance(n_records: int, n_near: int) -> float:
-    """Return how likely two draws of so many records have one in common."""
+    """Return the probability that two draws of this many records have one in common."""
     apart = np.prod([(n_records - n_near - i) / (n_records - i) for i in range(n_near)])
     return float(1 - apart)

@@ -30,19 +30,19 @@ _FITS = 1e-5
 @register
 @dataclass(frozen=True)
 class Membership(AttackMeasure):
-    """How well the release tells who is in the data, of people of whom some attributes are known.
+    """How well the release reveals who is in the data, to someone who knows some attributes of people.
 
-    Two attackers tell. One says of everybody whom some released record fits that they are in the data. One
-    compares how dense the released records lie around the person with how dense people lie there who are
-    not in the data, and says so where the ratio is above a threshold; the threshold, and who of the two is
-    better, is found with other people than those who judge. The value is the attacker's advantage r - c,
-    where r is the share of the people in the data of whom it is said, and c the share of people who are not:
-    (a - 1/2) / (1 - 1/2) of the accuracy a among as many people in the data as not.
+    There are two attackers. One claims that everyone who fits a released record is in the data. The other
+    compares the density of released records around a person with the density of people outside the data, and
+    claims membership if the ratio exceeds a threshold. The threshold and the better attacker are selected on
+    other people than those used for evaluation. The value is the attacker's advantage r - c, where r is the
+    share of people in the data who are claimed to be members, and c that of people outside. It equals
+    (a - 1/2) / (1 - 1/2) for the accuracy a on equally many members and others.
 
     Parameters
     ----------
     known, control, people, seed
-        As of `singling-out`.
+        As in `singling-out`.
 
     References
     ----------
@@ -76,7 +76,7 @@ class Membership(AttackMeasure):
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
-        """Return how well it is told who is in the data."""
+        """Return how well the attackers recognize members."""
         if setting.outside is None:
             raise NotApplicable(f"nobody is known who is not in the data ({setting.told}); give control")
         known = known_attributes(setting.release, self.known)
@@ -94,7 +94,7 @@ def _attempts(setting: Setting, outside: Listed, seen: SeenRelease) -> Iterator[
 
 
 def _attempt(attacker: str, setting: Setting, inside: Booleans, outside: Booleans) -> AttackTried:
-    """Return what was said; without the release it is said as often of everybody as of strangers."""
+    """Return the attacker's outcomes; without the release, members are named as often as others."""
     anyway = np.full(len(inside), outside.mean())
     return attempted(attacker, setting, inside, outside, anyway, advantage)
 
@@ -107,7 +107,7 @@ def _fits(seen: SeenRelease, listed: Listed) -> Booleans:
 
 
 def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Floats, Floats]:
-    """Return for each person how dense released records lie around, compared with people outside."""
+    """Return for each person the density of released records around them, relative to people outside."""
     others = setting.reference or _as_table(outside)
     names = [each.name for each in seen.attributes]
     plain = sight(_exact(setting.release, others, names), names)
@@ -118,21 +118,21 @@ def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Float
 
 
 def _exact(release: Release, people: Table, names: Iterable[str]) -> Release:
-    """Return people as if they were released as they are."""
+    """Return people as a release without any change."""
     rows = np.arange(people.n_rows)
     cells = {name: exact_cells(people_column(people, name), rows) for name in names}
     return Release(release.schema, cells, people.weights, people.n_records)
 
 
 def _as_table(listed: Listed) -> Table:
-    """Return those by whom the attacker is chosen, where there is nobody else to learn from."""
+    """Return the people of the trial, for an attacker with nobody else to learn from."""
     chosen = listed.rows[: listed.n_trial] if listed.n_trial else listed.rows
     rows, weights = np.unique(chosen, return_counts=True)
     return listed.table.part(rows, weights)
 
 
 def _density(seen: SeenRelease, listed: Listed) -> Floats:
-    """Return for each person how dense records lie around; a set is thinned out over all its values."""
+    """Return for each person the density of records around them; a set is spread over all its values."""
     boxes = seen.boxes
     weights = boxes.weights / seen.volumes[boxes.first] / boxes.weights.sum()
     found = np.empty(len(listed.rows))
@@ -142,7 +142,7 @@ def _density(seen: SeenRelease, listed: Listed) -> Floats:
 
 
 def best_threshold(inside: Floats, outside: Floats) -> float:
-    """Return the threshold above which most are inside and fewest outside.
+    """Return the threshold that best separates people inside from people outside.
 
     Examples
     --------

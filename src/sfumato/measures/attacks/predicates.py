@@ -24,7 +24,7 @@ _IN_VAIN = 3
 
 @dataclass(frozen=True, eq=False)
 class Predicates:
-    """For each predicate and attribute the least and the most that is allowed; infinite if all is."""
+    """For each predicate and attribute the smallest and the largest allowed value; infinite if all are."""
 
     least: Floats
     most: Floats
@@ -39,7 +39,7 @@ class Predicates:
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Released rows or people, as ranges: for each of them and each attribute where its value lies."""
+    """Released rows or people, as ranges: for each of them and each attribute the position of its value."""
 
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
@@ -47,7 +47,7 @@ class Crowd:
     person_of: Integers = field(repr=False)
 
     def count(self, predicates: Predicates, enough: int = 1 << 62) -> Integers:
-        """Return for each predicate how many of them satisfy it, counted until there are enough."""
+        """Return for each predicate how many of them satisfy it, counted up to a limit."""
         rows = (self.low, self.high, self.weights, self.person_of, self._orders)
         return count_within(*rows, predicates.least, predicates.most, enough)
 
@@ -70,7 +70,7 @@ def released_crowd(seen: SeenRelease) -> Crowd:
 
 
 def people_crowd(seen: SeenRelease, table: Table) -> Crowd:
-    """Return the people of a table, those who look alike put together unless they have several records."""
+    """Return the people of a table, with identical people merged unless they have several records."""
     columns = [people_column(table, each.name) for each in seen.attributes]
     people = table.person_of if table.person_of is not None else np.zeros(table.n_rows, dtype=np.int64)
     group_of, n_groups = number_rows(
@@ -91,10 +91,10 @@ def people_crowd(seen: SeenRelease, table: Table) -> Crowd:
 
 
 def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
-    """Return different predicates on so many attributes that exactly one released record satisfies.
+    """Return distinct predicates on this many attributes that exactly one released record satisfies.
 
-    They come from released records. A number is asked to be at least or at most the record's, whichever is
-    rarer; of categories and of sets the record's is asked for. There may be fewer than are wanted.
+    They come from released records. A number must be at least or at most the record's number, whichever is
+    rarer; a category or set must be the record's. There may be fewer predicates than wanted.
     """
     crowd = released_crowd(seen)
     medians = _medians(seen, crowd)
@@ -113,7 +113,7 @@ def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.
 
 
 def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> Predicates:
-    """Return predicates on one attribute: values of a single released record, the least and the largest."""
+    """Return predicates on one attribute: values of a single released record, minima and maxima."""
     crowd = released_crowd(seen)
     n_attributes = len(seen.attributes)
     found = Predicates(*np.empty((2, 0, n_attributes)))
@@ -130,7 +130,7 @@ def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> P
 
 
 def at_random(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
-    """Return predicates that ask for values drawn from all that there are, not from a record."""
+    """Return predicates with values drawn from the whole domain, not from a record."""
     crowd = released_crowd(seen)
     asked = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
     columns = [each.ranges for each in seen.attributes]
@@ -141,12 +141,12 @@ def at_random(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.rando
 
 
 def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator) -> Booleans:
-    """Draw so many of all attributes, n times."""
+    """Draw this many of all attributes, n times."""
     return rng.permuted(np.tile(np.arange(n_all) < n_chosen, (n, 1)), axis=1)
 
 
 def _medians(seen: SeenRelease, crowd: Crowd) -> Floats:
-    """Return the median of each attribute of numbers; not a number for the others."""
+    """Return the median of each numeric attribute, NaN for the others."""
     medians = np.full(len(seen.attributes), np.nan)
     for place, each in enumerate(seen.attributes):
         known = ~np.isnan(crowd.low[:, place])
@@ -162,7 +162,7 @@ def _of_rows(crowd: Crowd, rows: Integers, asked: Booleans, medians: Floats) -> 
 
 
 def _bounded(low: Floats, high: Floats, asked: Booleans, medians: Floats) -> Predicates:
-    """Ask for the ranges, of single numbers for all beyond; and for nothing where nothing is asked."""
+    """Turn ranges into conditions, single numbers into one-sided ones; attributes not asked for have none."""
     single = asked & ~np.isnan(medians) & (low == high)
     above = low > medians
     least = np.where(asked & ~(single & ~above), low, -np.inf)
@@ -171,7 +171,7 @@ def _bounded(low: Floats, high: Floats, asked: Booleans, medians: Floats) -> Pre
 
 
 def _with_more(found: Predicates, crowd: Crowd, candidates: Predicates) -> Predicates:
-    """Add those candidates that exactly one released record satisfies, each once."""
+    """Add the candidates that exactly one released record satisfies, each once."""
     good = candidates.take(crowd.singled_out(candidates))
     both = np.concatenate([np.concatenate([each.least, each.most], axis=1) for each in (found, good)], axis=0)
     first = np.sort(np.unique(both, axis=0, return_index=True)[1])

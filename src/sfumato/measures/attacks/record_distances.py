@@ -39,9 +39,9 @@ _AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Where some values of an attribute lie: from low to high, as numbers or as places in its domain.
+    """The range of some values of an attribute, as numbers or as positions in its domain.
 
-    A place that the domain does not have, and a missing number, is not a number: it lies nowhere.
+    Positions outside the domain and missing numbers are NaN.
     """
 
     low: Floats
@@ -50,12 +50,12 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """The released values of one attribute, ready to be compared with people's.
+    """The released values of one attribute, ready to be compared with people's values.
 
     Parameters
     ----------
     name, schema
-        Which one it is.
+        The attribute.
     cells
         The released cells.
     """
@@ -71,12 +71,12 @@ class Compared:
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
-        """The values that the sets speak of: those of the original, or the released ones themselves."""
+        """The values that sets consist of: those of the original, or the released ones themselves."""
         return self.cells.domain or self.cells.labels
 
     @cached_property
     def _sets(self) -> tuple[Integers, Integers]:
-        """Where the members of each label start, and the members; a value that is no set is its own."""
+        """The offset of each label, and the members of all labels; a single value is its own member."""
         if self.cells.sets is not None:
             return self.cells.sets.starts, self.cells.sets.members
         return np.arange(len(self.values) + 1), np.arange(len(self.values))
@@ -88,7 +88,7 @@ class Compared:
 
     @cached_property
     def ranges(self) -> Ranges:
-        """Where each label lies."""
+        """The range of each label."""
         starts, members = self._sets
         places = self.numbers(self.values) if self.is_numeric else np.arange(len(self.values), dtype=float)
         return Ranges(
@@ -96,13 +96,13 @@ class Compared:
         )
 
     def places(self, column: Column) -> Floats:
-        """Return where each value of a column of people lies; not a number where that is nowhere."""
+        """Return the position of each value of a column of people, NaN if it has none."""
         if self.is_numeric:
             return self.numbers(column.domain)
         return places_among(self.values, column)
 
     def far(self, column: Column, codes: Codes) -> Distances:
-        """Return how far each label lies from each of these values of a column of people."""
+        """Return the distance of each label from each of these values of a column of people."""
         asked, which = np.unique(codes, return_inverse=True)
         values = self.places(column)[asked]
         missing = np.array([column.domain[code] is None for code in asked])
@@ -120,7 +120,7 @@ class Compared:
         return gap.clip(max=1.0)
 
     def _misses(self, places: Floats) -> Floats:
-        """Return 0 where a label holds the value, else 1; a value that the table lacks is in ``*`` alone."""
+        """Return 0 where a label holds the value, else 1; values that the table lacks are only in ``*``."""
         _, members = self._sets
         missed = np.ones((len(places), len(self.sizes)))
         missed[:, self._are_any] = 0.0
@@ -133,7 +133,7 @@ class Compared:
 
     @cached_property
     def _are_any(self) -> Booleans:
-        """For each label whether it may stand for any value, those that the table lacks included."""
+        """For each label whether it may stand for any value, including those that the table lacks."""
         return np.array([label == ROOT for label in self.cells.labels])
 
     @cached_property
@@ -144,7 +144,7 @@ class Compared:
         return np.logical_or.reduceat(missing[members], starts[:-1])
 
     def numbers(self, values: Sequence[Value]) -> Floats:
-        """Return values as numbers; not a number where one is missing or none."""
+        """Return values as numbers, NaN for missing and non-numeric ones."""
         schema = self.schema
         plain = [
             number(value, schema.decimal, schema.thousands) if isinstance(value, str) else value
@@ -155,14 +155,14 @@ class Compared:
 
 @dataclass(frozen=True, eq=False)
 class SeenRelease:
-    """What an attacker sees of a release who compares some of its attributes with what is known of people.
+    """A release as seen by an attacker who compares some attributes with what they know of people.
 
     Parameters
     ----------
     release
-        What is attacked.
+        The release under attack.
     attributes
-        What is compared.
+        The attributes to compare.
     """
 
     release: Release = field(repr=False)
@@ -170,7 +170,7 @@ class SeenRelease:
 
     @cached_property
     def rows(self) -> Codes:
-        """For each released row and attribute its label; those of all attributes are numbered in one line."""
+        """For each released row and attribute its label; labels of all attributes share one numbering."""
         columns = [
             each.cells.codes + first for each, first in zip(self.attributes, self._first_labels, strict=False)
         ]
@@ -188,7 +188,7 @@ class SeenRelease:
 
     @cached_property
     def boxes(self) -> Boxes:
-        """The different rows, each once."""
+        """The distinct rows."""
         cells = [each.cells for each in self.attributes]
         box_of, n_boxes = number_rows(
             [each.codes for each in cells], [len(each.labels) for each in cells], self.release.n_rows
@@ -197,7 +197,7 @@ class SeenRelease:
         return Boxes(box_of, first, self.rows[first], sum_by_group(box_of, n_boxes, self.release.weights))
 
     def far(self, listed: Listed) -> Iterator[tuple[slice, Distances]]:
-        """Yield for some people at a time how far each label lies from what is known of them."""
+        """Yield, for batches of people, the distance of each label from what is known of them."""
         columns = [people_column(listed.table, each.name) for each in self.attributes]
         n_at_once = max(_AT_ONCE // max(self._first_labels[-1], 1), 1)
         for begin in range(0, len(listed.rows), n_at_once):
@@ -211,7 +211,7 @@ class SeenRelease:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Released rows that look alike to an attacker, put together.
+    """Released rows that look alike to an attacker, merged.
 
     Parameters
     ----------
@@ -232,12 +232,12 @@ class Boxes:
 
 
 def sight(release: Release, names: Sequence[str]) -> SeenRelease:
-    """Return what an attacker sees who knows these attributes of people."""
+    """Return the release as seen by an attacker who knows these attributes of people."""
     return SeenRelease(release, tuple(Compared(name, release.schema, release.cells[name]) for name in names))
 
 
 def known_attributes(release: Release, given: Sequence[str], secret: str | None = None) -> tuple[str, ...]:
-    """Return what an attacker knows of people: what is given, or else the released quasi-identifiers."""
+    """Return the attributes that an attacker knows: those given, or else the released quasi-identifiers."""
     for name in given:
         if name not in release.cells:
             hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"
@@ -258,6 +258,6 @@ def people_column(table: Table, name: str) -> Column:
 
 
 def places_among(values: Sequence[Value], column: Column) -> Floats:
-    """Return the place of each value of a column among these values, compared as they are written."""
+    """Return the position of each value of a column among these values, compared as text."""
     place = {text(value): at for at, value in enumerate(values)}
     return np.array([place.get(text(value), np.nan) for value in column.domain], dtype=np.float64)

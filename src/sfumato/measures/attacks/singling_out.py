@@ -30,24 +30,24 @@ _ROUNDS = 300
 class SinglingOut(AttackMeasure):
     """How often a predicate learned from the release is true of exactly one person, beyond chance.
 
-    An attacker makes predicates (*older than 88 and widowed*) that exactly one released record satisfies: of
-    one attribute, from rare and extreme values; of three; or of all. An attempt succeeds if exactly one
-    person in the data satisfies the predicate; where no predicate is found, it fails. The value is
-    (r - c) / (1 - c), where r is the share of attempts that succeed and c the share that would succeed
-    among as many people who are not in the data. If the control group has another size than the data, c is
-    computed from how many people of it satisfy each predicate.
+    An attacker creates predicates (*older than 88 and widowed*) that exactly one released record satisfies:
+    on one attribute, from rare and extreme values; on three; or on all. An attempt succeeds if exactly one
+    person in the data satisfies the predicate, and fails if there is no predicate. The value is (r - c) / (1
+    - c), where r is the share of successful attempts and c the share that would succeed among as many people
+    outside the data. If the control group differs in size from the data, c is computed from how many of its
+    people satisfy each predicate.
 
     Parameters
     ----------
     known
-        The attributes that predicates are made of; by default the quasi-identifiers.
+        The attributes of predicates; by default the quasi-identifiers.
     control
-        A file with people who are not in the data. Without one the release is made anew without a fifth of
-        its people (at most 10,000), where its recipe is known, and that release is attacked.
+        A file with people who are not in the data. Without one, and if the recipe is known, the release is
+        made again without a fifth of its people (at most 10,000), and that release is attacked.
     people
-        How many attempts are made at most.
+        The largest number of attempts.
     seed
-        Decides who is left out, and which predicates are tried.
+        The seed for holding people out and for drawing predicates.
 
     References
     ----------
@@ -80,7 +80,7 @@ class SinglingOut(AttackMeasure):
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
-        """Return what predicates single out."""
+        """Return how many people the predicates single out."""
         if setting.group is not None:
             raise NotApplicable("it looks for anybody, and not for the people of a group")
         known = known_attributes(setting.release, self.known)
@@ -88,7 +88,7 @@ class SinglingOut(AttackMeasure):
         return [self.told(setting, attempts, ", ".join(known))]
 
     def attempts(self, setting: Setting, seen: SeenRelease) -> Iterator[AttackTried]:
-        """Yield what each attacker gets."""
+        """Yield the attempt of each attacker."""
         assert setting.release.original is not None
         rng = np.random.default_rng([self.seed, 4])
         n_tries, n_all = len(setting.inside.rows), len(seen.attributes)
@@ -119,7 +119,7 @@ class SinglingOut(AttackMeasure):
 
 
 def _control_rate(counts: Integers, sizes: tuple[int, int], n_tries: int) -> Rate:
-    """Return how often predicates would single out among other people, as many as are in the data."""
+    """Return how often the predicates would single out someone among as many people outside the data."""
     n_inside, n_outside = sizes
     seen = float((counts == 1).sum())
     if n_inside == n_outside or not len(counts):
@@ -132,7 +132,7 @@ def _control_rate(counts: Integers, sizes: tuple[int, int], n_tries: int) -> Rat
 
 
 def chance_of_one(counts: Integers, n_seen: int, n_people: int) -> float:
-    """Return how likely a predicate is true of exactly one of so many people.
+    """Return the probability that a predicate is true of exactly one of this many people.
 
     Parameters
     ----------

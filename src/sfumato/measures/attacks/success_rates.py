@@ -10,14 +10,14 @@ from sfumato.measures.utility.percentiles import NORMAL_95
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of the tries that succeed; and where it lies with 95% confidence.
+    """A share of successful attempts with its 95% confidence interval.
 
     Parameters
     ----------
     value
         The share.
     middle, reach
-        The middle of Wilson's score interval, and how far it reaches to either side.
+        The middle of Wilson's score interval, and its half-width.
     """
 
     value: float
@@ -26,7 +26,7 @@ class Rate:
 
 
 def rate(n_right: float, n_tries: int) -> Rate:
-    """Return a rate of success; without any try it may be anything.
+    """Return a success rate; without any attempt its interval covers everything.
 
     References
     ----------
@@ -47,7 +47,7 @@ def rate(n_right: float, n_tries: int) -> Rate:
 
 @dataclass(frozen=True)
 class Risk:
-    """What an attack gets of what it could get beyond others, from 0 to 1, with 95% confidence."""
+    """The share of the possible gain that an attack achieves beyond a baseline, with 95% confidence."""
 
     value: float
     low: float
@@ -55,9 +55,9 @@ class Risk:
 
 
 def risk(attacked: Rate, anyway: Rate) -> Risk:
-    """Return (r - c) / (1 - c), cut off below 0; the interval comes from those of both rates.
+    """Return (r - c) / (1 - c), at least 0, with an interval that combines those of both rates.
 
-    Where the others succeed always, nothing is gained.
+    If the baseline always succeeds, the risk is 0.
 
     References
     ----------
@@ -80,10 +80,9 @@ def risk(attacked: Rate, anyway: Rate) -> Risk:
 
 
 def advantage(inside: Rate, outside: Rate) -> Risk:
-    """Return how much more often something is said of those inside than of those outside: r - c.
+    """Return how much more often insiders than outsiders are named: r - c.
 
-    It is (a - 1/2) / (1 - 1/2) of the accuracy a of somebody who says of half insiders and half outsiders
-    who is which.
+    It equals (a - 1/2) / (1 - 1/2) for the accuracy a of telling insiders from equally many outsiders.
 
     Examples
     --------

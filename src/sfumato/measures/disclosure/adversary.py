@@ -20,7 +20,7 @@ from sfumato.results.release import Release
 @register
 @dataclass(frozen=True)
 class PrivacyLoss(SensitiveMeasure):
-    """How far knowing the release moves the adversary's belief about a person, in the worst case.
+    """How far the release moves the adversary's belief about a person, in the worst case.
 
     The distance between the prior and the distribution in a person's group, by default the
     Jensen-Shannon divergence, in [0, log 2]; the largest over all persons. The detail has the mean, the
@@ -29,8 +29,8 @@ class PrivacyLoss(SensitiveMeasure):
     Parameters
     ----------
     threshold
-        The loss above which a record counts as at risk. At a Jensen-Shannon divergence of 0.1 an even
-        chance has become nine in ten.
+        The loss above which a record counts as at risk. A Jensen-Shannon divergence of 0.1 turns an even
+        chance into nine in ten.
     distance
         ``js``, the Jensen-Shannon divergence; the earth mover's distance when all values are ``equal``-ly
         far apart (= total variation), as far apart as they are ``ordered``, as their lowest common node
@@ -126,9 +126,9 @@ class KnowledgeGain(SensitiveMeasure):
 class AccuracyGain(SensitiveMeasure):
     """How much more often an adversary guesses right with the release than without it.
 
-    A_acc = Σ_E |E|/n · max_s p(E, s) - max_s p(T, s), over the released records; the baseline is
-    the share of right guesses from the prior alone. Below 0 only when the suppressed records held
-    more of the commonest value than the others.
+    A_acc = Σ_E |E|/n · max_s p(E, s) - max_s p(T, s), over the released records; the baseline is the share
+    of right guesses from the prior alone. It is below 0 only if the most common value was more frequent
+    among the suppressed records than among the others.
 
     References
     ----------
@@ -211,7 +211,7 @@ class DisclosureQuotient(SensitiveMeasure):
 @register
 @dataclass(frozen=True)
 class InformationGain(SensitiveMeasure):
-    """How much the groups tell about the sensitive attribute on average, in natural units.
+    """How much the groups reveal about the sensitive attribute on average, in natural units.
 
     Gain = Σ_E |E|/n · Σ_s p(E, s) log(p(E, s) / p(T, s)), over the released records. Without
     suppressed records this is H(S) - H(S | groups), the mutual information; with them that difference

@@ -47,31 +47,30 @@ _LIST_HOLDER = Attacker(
 @register
 @dataclass(frozen=True)
 class AuxiliaryGain(Measure):
-    """How much more often an adversary with a list of people guesses right than about strangers.
+    """How much more often an adversary with a list of people guesses right than about a control group.
 
-    The list tells some attributes of each person. The adversary takes the released records that fit a
-    person, every released set holding the known value, and guesses the value that is the likeliest among
-    them; where none fits, the likeliest of all. The value is the share of right guesses less the
-    baseline: the share for a control group of people who are not in the table, so that what the release
-    teaches about everybody is not counted as a breach of somebody; without a control group, the share
-    when the commonest value is guessed for all. The interval has the difference with 95% confidence
-    (normal approximation).
+    The list has some attributes of each person. The adversary takes the released records that fit a person
+    (every released set holds the known value) and guesses the most likely value among them; if none fits, the
+    most likely value of all. The value is the share of right guesses less the baseline. The baseline is the
+    share for a control group of people outside the table, so that general knowledge from the release does not
+    count as a breach; without a control group, it is the share when the most common value is guessed for all.
+    The interval has the difference with 95% confidence (normal approximation).
 
     Parameters
     ----------
     attribute
         The attribute to guess; by default each sensitive attribute.
     auxiliary
-        A file with people of the table: what is known of them, and the attribute to guess, which is
-        only compared with. By default the table itself, its quasi-identifiers known.
+        A file with people of the table: what is known of them, and the attribute to guess, which only serves
+        to check guesses. By default it is the table itself, with known quasi-identifiers.
     control
         A file with people who are not in the table, with the same columns.
     known
         The attributes that the adversary knows; by default the quasi-identifiers that the file has.
     people
-        How many people are attacked at most, in each file; of more so many are drawn.
+        The largest number of people to attack, in each file; longer files are sampled.
     seed
-        Decides who is drawn.
+        The seed for drawing people.
 
     References
     ----------
@@ -114,7 +113,7 @@ class AuxiliaryGain(Measure):
     )
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
-        """Refuse a group: the list says who is attacked."""
+        """Refuse a group: the list determines who is attacked."""
         raise NotApplicable("its list says who is attacked; give one of the people of the group")
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -158,7 +157,7 @@ class AuxiliaryGain(Measure):
         )
 
     def _people(self, release: Release, path: str | None, name: str) -> _Listed:
-        """Read a list of people, and draw some where there are too many."""
+        """Read a list of people, and sample it if it is too long."""
         if path is None:
             assert release.original is not None
             table, source = release.original, "the table"
@@ -182,7 +181,7 @@ class AuxiliaryGain(Measure):
 
 @dataclass(frozen=True, eq=False)
 class _Listed:
-    """People of a table, so many of each of its rows, and what is known of them."""
+    """People of a table: how many of each row, and what is known of them."""
 
     table: Table
     counts: Integers
@@ -191,7 +190,7 @@ class _Listed:
 
 @dataclass(frozen=True, eq=False)
 class _Guessed:
-    """For each kind of people how many they are, whether the guess is right, and whether a record fits."""
+    """For each kind of people their number, whether the guess is right, and whether a record fits."""
 
     counts: Integers = field(repr=False)
     right: Floats = field(repr=False)
@@ -242,7 +241,7 @@ def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
 
 
 def _likeliest(beliefs: Floats) -> Integers:
-    """Return the likeliest value of each row, the first of those that only rounding tells apart."""
+    """Return the most likely value of each row, the first of those that differ only by rounding."""
     return beliefs.round(9).argmax(axis=1)
 
 
@@ -255,7 +254,7 @@ def _holds(column: Fitted) -> Booleans:
 
 
 def _boxes(release: Release, known: Iterable[str], name: str) -> tuple[Codes, Floats]:
-    """Return the distinct released values of the known attributes, and what their records tell of another.
+    """Return the distinct released values of the known attributes, and what their records reveal of another.
 
     The second is for each of them the expected number of records with each original value.
     """

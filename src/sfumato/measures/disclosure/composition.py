@@ -40,20 +40,20 @@ _ESTIMATED = Detail("people whose earlier class is estimated", "share")
 @register
 @dataclass(frozen=True)
 class CompositionK(IdentityMeasure):
-    """The smallest number of people whom somebody cannot tell apart who has all releases.
+    """The smallest number of people that an adversary with all releases cannot tell apart.
 
-    People who are in the same class now were perhaps in different classes before. Those who shared their
-    class in this release and in every earlier one that a person is in are that person's company; the value is
-    the smallest over all people. Without an earlier release it is that of k-anonymity. Who is who is known
-    where the releases were made of the same records or where a column tells whose a record is. Elsewhere it
-    is estimated: everybody is taken to have been in that class of the earlier release which would take the
-    record, and nobody in it whom none would. The detail has the share of the people with less company than
-    k, the share of those who are in an earlier release, and the share of those for whom that is estimated.
+    People in the same class of this release may have been in different classes of earlier ones. A person's
+    company are the people who share their class in this release and in every earlier one that the person is
+    in; the value is the smallest company of all people. Without an earlier release it is the k of
+    k-anonymity. People are matched if the releases are of the same records or a column identifies them.
+    Otherwise the match is estimated: a person counts as a member of the class of the earlier release that
+    would accept their record, and as absent if there is none. The detail has the share of people with less
+    company than k, the share of people in an earlier release, and the share whose match is estimated.
 
     Parameters
     ----------
     k
-        The company below which somebody counts as exposed.
+        The company below which a person counts as exposed.
 
     References
     ----------
@@ -92,7 +92,7 @@ class CompositionK(IdentityMeasure):
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the smallest company."""
+        """Return the size of the smallest group."""
         met = _Meeting.of(release, "identity")
         parts = list(met.parts())
         sizes = np.concatenate([part.classes.people[part.of_record] for part in parts])
@@ -106,15 +106,15 @@ class CompositionLoss(Measure):
     """How far all releases together move an adversary's belief about a person, in the worst case.
 
     The privacy loss (Jensen-Shannon divergence between the prior and a distribution of the sensitive values,
-    in [0, log 2]) of the people who shared a person's class in this release and in every earlier one that the
-    person is in; the largest over all people. Without an earlier release it is `privacy-loss`. Who is who is
-    known or estimated as in `composition-k`. The detail has the mean, the share of the people above the
-    threshold, the smallest company, and what `composition-k` says of who is who.
+    in [0, log 2]) of the people who share a person's class in this release and in every earlier one that the
+    person is in; the largest over all people. Without an earlier release it is `privacy-loss`. People are
+    matched as in `composition-k`. The detail has the mean, the share of people above the threshold, the
+    smallest company, and the matching shares of `composition-k`.
 
     Parameters
     ----------
     threshold
-        The loss above which somebody counts as at risk.
+        The loss above which a person counts as at risk.
 
     References
     ----------
@@ -185,7 +185,7 @@ class CompositionLoss(Measure):
 
 @dataclass(frozen=True, eq=False)
 class _Crossing:
-    """The company of those people who are in the same releases.
+    """Intersected classes of the people who are in the same releases.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class _Crossing:
 
 @dataclass(frozen=True, eq=False)
 class _Meeting:
-    """Every released record with its class now and its classes then.
+    """Every released record with its class now and its classes in earlier releases.
 
     Parameters
     ----------
@@ -212,9 +212,9 @@ class _Meeting:
     now
         Its class.
     then
-        For each earlier release its class there, -1 where its person is not in it.
+        For each earlier release its class there, -1 if its person is not in that release.
     n_estimated
-        For how many records some class is estimated.
+        The number of records with an estimated class.
     """
 
     release: Release
@@ -225,7 +225,7 @@ class _Meeting:
 
     @classmethod
     def of(cls, release: Release, guards: Guards) -> _Meeting:
-        """Find out who was where before."""
+        """Match people between the releases."""
         if release.rows is None or release.original is None:
             raise NotApplicable("it is not known which released record is which")
         row_of = np.repeat(np.arange(release.n_rows), release.weights)
@@ -238,7 +238,7 @@ class _Meeting:
 
     @property
     def shares(self) -> dict[str, float]:
-        """How many are in an earlier release, and for how many that is estimated."""
+        """The share of people in an earlier release, and the share whose match is estimated."""
         known = np.zeros(len(self.now), dtype=np.bool_)
         for classes in self.then:
             known |= classes >= 0
@@ -248,9 +248,9 @@ class _Meeting:
         }
 
     def parts(self) -> Iterator[_Crossing]:
-        """Put people together who share their classes, apart for those who are in different releases.
+        """Group people who share their classes, separately for people in different releases.
 
-        Who is in more releases than somebody else is still company in those that both are in.
+        Someone in more releases than another person still counts as company in the releases that they share.
         """
         present = [classes >= 0 for classes in self.then]
         pattern_of, n_patterns = number_rows(
@@ -294,7 +294,7 @@ def _then(release: Release, earlier: Earlier, guards: Guards, row_of: Integers) 
 
 
 def _estimated(release: Release, before: Release) -> Integers:
-    """Return for each row the class of an earlier release that would take it."""
+    """Return for each row the class of an earlier release that would accept it."""
     from sfumato.results.recode_records import classes_taking
 
     assert release.original is not None
@@ -302,7 +302,7 @@ def _estimated(release: Release, before: Release) -> Integers:
 
 
 def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:
-    """Return whose each record is, now and then, numbered alike; ``None`` where nobody knows."""
+    """Return the person of each record now and then, with equal numbers; ``None`` if they are unknown."""
     from sfumato.results.linked_people import people_alike
 
     if earlier.people is not None:
@@ -312,7 +312,7 @@ def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] |
 
 
 def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integers:
-    """Return for each record of now the class of its person then; several classes of one are one together."""
+    """Return for each record of now its person's class then; several classes of a person are merged."""
     if not len(then):
         return np.full(len(now), -1)
     order = np.lexsort((classes, then))

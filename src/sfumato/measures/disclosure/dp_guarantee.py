@@ -31,14 +31,14 @@ _ANYBODY = Attacker(
 
 
 def guarantee_of(release: Release) -> Guarantee | None:
-    """Return what the method of a release promises to everybody, if it promises anything."""
+    """Return the differential privacy guarantee of the method of a release, if it has one."""
     declares = None if release.recipe is None else getattr(release.recipe.build(), "guarantee", None)
     promised: Guarantee | None = None if declares is None else declares(release.schema)
     return promised
 
 
 class _Promised(Measure):
-    """A number that the method declares: it follows from how a release was made, and not from its records."""
+    """A number that the method declares: it follows from the recipe, not from the records."""
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
@@ -49,7 +49,7 @@ class _Promised(Measure):
     is_promised: ClassVar[bool] = True
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the number as one measurement, with whose presence it hides."""
+        """Return the number as one measurement, with whose presence it protects."""
         promised = guarantee_of(release)
         if promised is None:
             raise NotApplicable("its method promises no differential privacy")
@@ -57,18 +57,18 @@ class _Promised(Measure):
         return (self.taken(value, detail={"unit": promised.unit}),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
-        """Return the number as it is: the promise is the same to everybody."""
+        """Return the number unchanged: the guarantee is the same for everyone."""
         return self.measure(release)
 
 
 @register
 @dataclass(frozen=True)
 class Epsilon(_Promised):
-    """The epsilon of differential privacy that the method of a release promises.
+    """The epsilon of differential privacy that the method of a release guarantees.
 
-    It is a fact of the recipe and an unverified claim: nobody can compute it from what is published. Beside
-    it stands whose presence is hidden: that of a record, or of a person with all their records. Of methods
-    that promise nothing of the kind it says that it does not apply.
+    It follows from the recipe and is an unverified claim: nobody can compute it from the published files. The
+    detail says whose presence is hidden: that of a record, or of a person with all their records. It does not
+    apply to methods without such a guarantee.
 
     References
     ----------
@@ -99,9 +99,9 @@ class Epsilon(_Promised):
 @register
 @dataclass(frozen=True)
 class PrivacyDelta(_Promised):
-    """The delta of differential privacy that the method of a release promises beside epsilon.
+    """The delta of differential privacy that the method of a release guarantees along with epsilon.
 
-    With probability delta the promise of epsilon may fail. It should be far below one in the number of
+    With probability delta the guarantee of epsilon may fail. Delta should be far below one in the number of
     people.
 
     References

@@ -23,7 +23,7 @@ from sfumato.runtime.arrays import Floats, Integers
 
 @dataclass(frozen=True)
 class GroupOrigin:
-    """One group of records and what it gives away.
+    """One group of records and its contribution to the privacy loss.
 
     Parameters
     ----------
@@ -34,11 +34,11 @@ class GroupOrigin:
     n_records
         How many records it has.
     loss
-        Its privacy loss: how far its sensitive distribution lies from that of the whole table.
+        Its privacy loss: the distance of its sensitive distribution from that of the whole table.
     share
         Its part of the privacy losses of all records together.
     likelier
-        The sensitive value that becomes likelier by most, its share in the group and in the whole table.
+        The sensitive value whose share increases most, with its shares in the group and in the whole table.
     """
 
     group: int
@@ -51,7 +51,7 @@ class GroupOrigin:
 
 @dataclass(frozen=True)
 class ValueOrigin:
-    """One sensitive value and its part of the privacy losses of all records together.
+    """One sensitive value and its contribution to the privacy loss.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class ValueOrigin:
     highest
         Its largest share in a group.
     n_records
-        How many records lie in groups in which it is likelier than in the whole table.
+        How many records are in groups in which it is likelier than in the whole table.
     share
         Its part of the losses.
     """
@@ -76,7 +76,7 @@ class ValueOrigin:
 
 @dataclass(frozen=True)
 class PopulationOrigin:
-    """One large population and what a researcher loses who studies it.
+    """One large population and the loss of a researcher who studies it.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class PopulationOrigin:
     n_records
         How many records it has.
     loss
-        How far the estimated sensitive distribution lies from the true one.
+        The distance of the estimated sensitive distribution from the true one.
     """
 
     population: Mapping[str, Label]
@@ -94,7 +94,7 @@ class PopulationOrigin:
 
 
 def group_origins(release: Release, attribute: str, most: int = 8) -> list[GroupOrigin]:
-    """Return the groups with the largest part of the privacy loss of a sensitive attribute.
+    """Return the groups with the largest share of the privacy loss of a sensitive attribute.
 
     The part of a group is its privacy loss times its records, of the sum over all groups.
 
@@ -128,7 +128,7 @@ def group_origins(release: Release, attribute: str, most: int = 8) -> list[Group
 
 
 def value_origins(release: Release, attribute: str) -> list[ValueOrigin]:
-    """Return the sensitive values, those with the largest part of the privacy loss first.
+    """Return the sensitive values, those with the largest share of the privacy loss first.
 
     Jensen-Shannon divergence is a sum over the values; the part of a value is its summand, added up over
     all records.
@@ -163,12 +163,12 @@ def value_origins(release: Release, attribute: str) -> list[ValueOrigin]:
 def population_origins(
     release: Release, attribute: str, most: int = 8, minimum_support: float = 0.05
 ) -> tuple[list[PopulationOrigin], int]:
-    """Return the large populations that lose most, and how many large ones there are.
+    """Return the large populations with the largest losses, and how many large ones there are.
 
     Raises
     ------
     NotApplicable
-        When the release cannot be read as an estimate of the original, or no population is large.
+        When the release gives no estimate of the original, or no population is large.
     """
     measure = UtilityLoss(minimum_support)
     try:
@@ -217,7 +217,7 @@ def _surprise(p: Floats, middle: Floats) -> Floats:
 
 
 def _conjunctions(populations: Populations, places: list[int]) -> list[list[int]]:
-    """Return the nodes of some populations: each population's own, and those it was begun with."""
+    """Return the nodes of some populations: their own and those of the populations they extend."""
     found = []
     for place in places:
         depth, nodes, here = int(populations.depths[place]), [int(populations.last_nodes[place])], place

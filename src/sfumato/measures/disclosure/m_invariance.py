@@ -21,17 +21,17 @@ from sfumato.runtime.arrays import Booleans, Integers
 @register
 @dataclass(frozen=True)
 class MInvariance(Measure):
-    """The largest m for which this release and the earlier ones are m-invariant; 0 if there is none.
+    """The largest m for which this release and the earlier ones are m-invariant, or 0.
 
     Releases are m-invariant if every group of each of them has at least m records, all with different
     sensitive values, and if the groups of a person have the same values (the signature) in every release that
-    the person is in. Then what anybody can infer of a person's value stays at a chance of 1/m, however many
-    releases follow. Records that nobody has (counterfeits), which the paper adds where values die out, are
-    not known here. Without an earlier release it is the size of the smallest group, if no value of a group
-    is repeated. The detail has the share of the people whose signature has changed, and the share of those in
-    groups of this release that repeat a value.
+    the person is in. Then the chance of inferring a person's value stays at 1/m, however many releases
+    follow. Counterfeit records, which the paper adds for values that die out, are not supported. Without an
+    earlier release the value is the size of the smallest group, if no group repeats a value. The detail has
+    the share of people whose signature has changed, and the share of people in groups of this release that
+    repeat a value.
 
-    It needs to be known who is who: releases of the same data, or a person's column. Where somebody has
+    People must be matched: by releases of the same data, or by a column that identifies them. If someone has
     several records in a release, the definition does not apply.
 
     References
@@ -110,7 +110,7 @@ def _signatures(release: Release, name: str, known: dict[frozenset[Label], int])
 
 
 def _smallest(release: Release, name: str) -> int:
-    """Return the size of the smallest group; 0 where one repeats a value."""
+    """Return the size of the smallest group, or 0 if a group repeats a value."""
     counts = _of(release, name)
     return 0 if (np.diff(counts.starts) < counts.sizes).any() else int(counts.sizes.min())
 

@@ -29,16 +29,16 @@ _REACH = 2.1
 @register
 @dataclass(frozen=True)
 class QuasiIdentifierContribution(Measure):
-    """The part of the average risk of re-identification that one quasi-identifier brings, at most.
+    """The largest share that one quasi-identifier has in the average re-identification risk.
 
-    The average risk (classes / records) is shared out by Shapley's value: what a quasi-identifier adds,
-    on average over all orders in which they could be released one after the other, those to come
-    withheld. The parts add up to the average risk less that of guessing (1 / records). Where somebody has
-    several records the people of each class are counted instead, and the guess is one among all people; a
-    part may then be below 0, since one person is counted in fewer classes when classes join. The detail names
-    the quasi-identifier with the largest part, the one to coarsen first, and has for each one its part
-    and what would be left if it alone were withheld: the average risk, and the privacy loss (the worst
-    and the mean, of the sensitive attribute that loses most) where the classes publish sensitive values.
+    The average risk (classes / records) is divided by Shapley value: what a quasi-identifier adds, averaged
+    over all orders in which they could be released one after the other. The shares add up to the average risk
+    less that of guessing (1 / records). If someone has several records, the people of each class are counted
+    instead, and the guess is one among all people; a share may then be below 0, since a person counts in
+    fewer classes when classes merge. The detail names the quasi-identifier with the largest share, the one to
+    coarsen first. For each one it has the share, and what would remain if it alone were withheld: the average
+    risk, and, if the classes publish sensitive values, the worst and the mean privacy loss of the sensitive
+    attribute with the largest loss.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class QuasiIdentifierContribution(Measure):
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the largest part."""
+        """Return the largest share."""
         names = release.schema.quasi_identifiers
         if not names:
             raise NotApplicable("the release has no quasi-identifier")
@@ -113,7 +113,7 @@ class QuasiIdentifierContribution(Measure):
 
 @dataclass(frozen=True)
 class _Classes:
-    """The released values of each class, one column for each quasi-identifier, and who is in it.
+    """The released values of each class, one column per quasi-identifier, and the members of the class.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class _Classes:
 
     @property
     def n_people(self) -> int:
-        """The people of each class, added up: whoever is in several classes counts in each."""
+        """The number of people, added up over classes: someone in several classes counts in each."""
         if self.members is None:
             return self.n_records
         class_of, person_of = self.members
@@ -154,7 +154,7 @@ class _Classes:
         return self.n_classes / self.n_people
 
     def numbered_without(self, place: int) -> tuple[Integers, int]:
-        """Return which classes become one when a column is withheld, and how many are left."""
+        """Return which classes merge when a column is withheld, and how many are left."""
         columns, n_labels = _without(self.columns, place), _without(self.n_labels, place)
         return number_rows(columns, n_labels, self.n_classes)
 
@@ -173,7 +173,7 @@ def _without(items: tuple[Any, ...], place: int) -> tuple[Any, ...]:
 
 
 def _shared_out(classes: _Classes) -> Floats:
-    """Return Shapley's value of each column from the average risk of every subset."""
+    """Return the Shapley value of each column, from the average risk of every subset."""
     n_columns = len(classes.columns)
     risks = np.empty(1 << n_columns)
 
@@ -195,10 +195,10 @@ def _shared_out(classes: _Classes) -> Floats:
 
 
 def _sampled(classes: _Classes, n_orders: int) -> tuple[Floats, Floats]:
-    """Return Shapley's value of each column from random orders, with its standard error.
+    """Return the Shapley value of each column from random orders, with its standard error.
 
-    Every order is taken in all its rotations, so that each column stands once in each place: most of the
-    variance is that of the places.
+    Every order is used in all its rotations, so that each column is once in each position: most of the
+    variance is between positions.
     """
     n_columns = len(classes.columns)
     rng = np.random.default_rng(0)
@@ -237,7 +237,7 @@ def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, flo
 
 
 def _merged(release: Release, name: str, number: Integers, n_left: int) -> SensitiveCounts:
-    """Put the counts of classes with the same number together."""
+    """Merge the counts of classes with the same number."""
     sensitive = release.classes.sensitive[name]
     if release.people is not None:
         codes, class_of = release.cells[name].codes, number[release.classes.class_of]

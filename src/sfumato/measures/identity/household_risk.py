@@ -22,12 +22,12 @@ from sfumato.runtime.arrays import Floats, Integers
 class HouseholdRisk(IdentityMeasure):
     """The largest chance that some member of a household is matched with a record: 1 - Π(1 - r).
 
-    Whoever finds one member of a household has found all, where they are published as a household or are
-    known to live together. The members' risks r are individual risks where the table has survey weights and
-    1 / the class elsewhere, and are taken to be independent. A member who is left out of the release runs
-    none, and one with several records that of the record which is found best. The detail has the
-    average over the households with a released record, the share of these at a risk above the threshold, and
-    how many they are. Of records that are equal in the original, one stands for all.
+    An adversary who finds one member of a household has found all, if they are published as a household or
+    are known to live together. The members' risks r are individual risks if the table has survey weights, and
+    1 / the class size otherwise, and are assumed to be independent. A suppressed member has no risk, and one
+    with several records has the largest of their risks. The detail has the average over the households with a
+    released record, the share of these at a risk above the threshold, and their number. Equal records of the
+    original count as one.
 
     Parameters
     ----------

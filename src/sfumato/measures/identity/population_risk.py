@@ -37,18 +37,18 @@ _TERMS = 60
 class IndividualRisk(IdentityMeasure):
     """The largest chance that a record of a sample is matched with its person in the population.
 
-    As journalist risk, but it counts in that nobody knows how many people of the population look like a
-    record: given that f of them are in the sample and that their survey weights add up to F, their number is
-    taken to be negative binomial, and the risk is the expectation of one over it, p/f · ₂F₁(1, 1; f+1; 1-p)
-    with p = f/F. So a record that is alone in its class is at a higher risk than 1/F. The detail has the
-    average over the records, the share of records at a risk above the threshold, and how many records are
-    expected to be matched rightly when all are tried.
+    Like journalist risk, but it accounts for not knowing how many people of the population look like a
+    record. If f of them are in the sample and their survey weights add up to F, their number is modelled as
+    negative binomial, and the risk is the expectation of one over it, p/f · ₂F₁(1, 1; f+1; 1-p) with p = f/F.
+    A record that is alone in its class is therefore at a higher risk than 1/F. The detail has the average
+    over the records, the share of records at a risk above the threshold, and the expected number of correct
+    matches when all are tried.
 
     Parameters
     ----------
     population_size
-        The number of people in the population, where the table has no survey weights: every record then
-        stands for the same number of them.
+        The number of people in the population, if the table has no survey weights: every record then
+        represents the same number of people.
     threshold
         The risk above which a record counts as at risk.
 
@@ -105,7 +105,7 @@ def individual_risks(sizes: Integers, stood_for: Floats) -> Floats:
     sizes
         The number of records of each class.
     stood_for
-        The number of people that they stand for, no fewer than they are.
+        The number of people that they represent, no fewer than the records.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def individual_risks(sizes: Integers, stood_for: Floats) -> Floats:
 
 
 def _series(sizes: Integers, rest: Floats) -> Floats:
-    """Return ₂F₁(1, 1; f+1; q), whose terms fall fast where f is large or q small."""
+    """Return ₂F₁(1, 1; f+1; q), whose terms fall fast if f is large or q small."""
     term, total = np.ones(len(sizes)), np.ones(len(sizes))
     for place in range(_TERMS):
         term = term * (place + 1) * rest / (sizes + 1 + place)
@@ -130,7 +130,7 @@ def _series(sizes: Integers, rest: Floats) -> Floats:
 
 
 def _added_up(sizes: Integers, share: Floats) -> Floats:
-    """Return the risk from that of a class of one on, each from the one before."""
+    """Return the risk by recurrence, from a class of one upwards."""
     odds = share / (1 - share)
     risks = odds * np.log(1 / share)
     larger = np.arange(len(sizes))
@@ -143,21 +143,21 @@ def _added_up(sizes: Integers, share: Floats) -> Floats:
 @register
 @dataclass(frozen=True)
 class PopulationUniqueness(IdentityMeasure):
-    """The share of the people who are unique in the whole population, estimated from the sample's classes.
+    """The share of people who are unique in the population, estimated from the sample's classes.
 
-    The same share of the released records is to be expected to be unique there. An estimator needs the size
-    of the population, or survey weights that add up to it, and takes the records to be drawn with equal
-    chances. The detail has the number of such people in the population, the share of records that are unique
-    in the release, and the model that the estimate is from.
+    The same share of the released records is expected to be unique there. An estimator needs the size of the
+    population, or survey weights that add up to it, and assumes equal sampling probabilities. The detail has
+    the number of such people in the population, the share of records that are unique in the release, and the
+    model behind the estimate.
 
     Parameters
     ----------
     population_size
-        The number of people in the population, where the table has no survey weights.
+        The number of people in the population, if the table has no survey weights.
     method
         ``pitman`` (Hoshino 2001), ``zayatz`` (1991), ``slide-negative-binomial`` (Chen and Keller-McNulty
-        1998), or ``dankar``: Pitman's where at most a tenth of the population is in the release, Zayatz's if
-        that has no solution; else the smaller one of the other two.
+        1998), or ``dankar``: Pitman's if at most a tenth of the population is in the release (Zayatz's if
+        that has no solution), else the smaller of the other two.
 
     References
     ----------
@@ -219,7 +219,7 @@ _NO_SIZE = "nobody says how large the population is; give population-size, or su
 
 
 def _people_alike(release: Release, size: int | None) -> Floats:
-    """Return for each class how many people its records stand for."""
+    """Return for each class how many people its records represent."""
     if size is not None:
         return people_of_size(release, size)
     alike = survey_classes(release)

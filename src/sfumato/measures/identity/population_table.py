@@ -34,7 +34,7 @@ from sfumato.runtime.numerals import (
 
 
 def population_classes(release: Release, path: str) -> Integers:
-    """Return for each class of a release how many people of a population every released value fits.
+    """Return for each class of a release how many people of a population fit all its released values.
 
     A value that the table does not have fits ``*`` and the intervals around it, and nothing else: a
     population class is never counted too large.
@@ -70,7 +70,7 @@ def population_classes(release: Release, path: str) -> Integers:
 
 
 def survey_classes(release: Release) -> Floats | None:
-    """Return for each class how many people of the population look like its records, by their survey weights.
+    """Return for each class how many people of the population fit it, by survey weights.
 
     ``None`` where there are none. The people of the records themselves are there in any case. Where somebody
     has several records in a class, they stand for as many people as one of them does on average.
@@ -91,7 +91,7 @@ def survey_classes(release: Release) -> Floats | None:
 
 @dataclass(frozen=True)
 class Fitted:
-    """One column of the population over codes that the released sets know, and those sets."""
+    """One column of the population, in codes that the released sets know, and those sets."""
 
     codes: Codes
     n_codes: int
@@ -121,7 +121,7 @@ def _read(path: str, names: tuple[str, ...]) -> Table:
 
 
 def fitted(name: str, release: Release, column: Column) -> Fitted:
-    """Give the population's values the codes of the table's, and those that it lacks codes beyond them."""
+    """Give the population's values the table's codes, and new codes to values that the table lacks."""
     cells = release.cells[name]
     if cells.sets is None:
         raise NotApplicable(f"the released values of {name!r} are not sets of original values")
@@ -147,7 +147,7 @@ def _by_size(value: Value) -> tuple[bool, float]:
 
 
 def _sets_with(cells: Cells, beyond: list[Value]) -> list[Codes]:
-    """Return the codes of each released value, with those of the table's unknown values that fit it."""
+    """Return the codes of each released value, with those of fitting values that the table lacks."""
     assert cells.sets is not None
     own = [cells.sets.members[first:end] for first, end in itertools.pairwise(cells.sets.starts)]
     numbers = np.array([value for value in beyond if isinstance(value, (int, float))], dtype=np.float64)
@@ -158,7 +158,7 @@ def _sets_with(cells: Cells, beyond: list[Value]) -> list[Codes]:
 
 
 def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
-    """Return the places of the unknown values that a label holds; numbers come first, ascending."""
+    """Return the positions of the unknown values in a label; numbers come first, in ascending order."""
     if label == ROOT:
         return np.arange(n_beyond)
     ends = interval_ends((label or "").removesuffix(OR_MISSING))
@@ -171,7 +171,7 @@ def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
 
 
 def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:
-    """Count equal rows of the population once, and then those in each box."""
+    """Merge equal rows of the population, then count those in each box."""
     n_codes = [each.n_codes for each in fitted]
     row, n_rows = number_rows([each.codes for each in fitted], n_codes, len(weights))
     first = first_row_of_group(row, n_rows)

@@ -92,7 +92,7 @@ class _PopulationRisk(IdentityMeasure):
         object.__setattr__(self, "needs", "release" if self.population is None else "original")
 
     def alike(self, release: Release) -> Floats | None:
-        """Return for each class how many people of the population look like its records, if that is known."""
+        """Return for each class how many people of the population look like its records, if known."""
         from sfumato.measures.identity.population_table import population_classes, survey_classes
 
         if self.population is not None:
@@ -103,7 +103,7 @@ class _PopulationRisk(IdentityMeasure):
 
 
 def people_of_size(release: Release, size: int) -> Floats:
-    """Return for each class how many people look alike in a population of this size, all drawn alike."""
+    """Return for each class how many people look alike in a population of this size, under equal sampling."""
     check_population_size(release, size)
     return release.classes.people.astype(np.float64) * (size / release.n_original_people)
 
@@ -120,7 +120,7 @@ def check_population_size(release: Release, size: int) -> None:
 
 
 class _AgainstPopulation(_PopulationRisk):
-    """A risk that says nothing without a population."""
+    """A risk that is only defined relative to a population."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,10 +154,9 @@ class JournalistRisk(_AgainstPopulation):
         belongs to a class when every released value of the class may stand for the person's. Readers of
         the publication cannot recompute the risk, as they do not have this file.
     population_size
-        The number of people in the population, where no such file is at hand. Every class is then taken
-        to be the same share of its class in the population: an estimate, and a rough one for small
-        classes. Where neither is given, the survey weights
-        of the table tell how many people look like its records.
+        The number of people in the population, if there is no such file. Every class is then assumed to be
+        the same share of its class in the population: an estimate, and a rough one for small classes. If
+        neither is given, survey weights show how many people look like a record.
     threshold
         The risk above which a record counts as at risk.
 
@@ -209,7 +208,7 @@ class JournalistRisk(_AgainstPopulation):
 @register
 @dataclass(frozen=True)
 class KMap(_AgainstPopulation):
-    """How many people of the population look like a record at least: the k of k-map.
+    """The smallest number of people of the population who look like a record: the k of k-map.
 
     The same as k-anonymity's k, with the classes of the population in place of those of the release: it is
     never less, and a record that is alone in the table may be one of many. It is 1 / journalist risk.
@@ -217,7 +216,7 @@ class KMap(_AgainstPopulation):
     Parameters
     ----------
     population, population_size
-        As of `journalist-risk`; where neither is given, survey weights tell.
+        As in `journalist-risk`; if neither is given, survey weights are used.
 
     References
     ----------
@@ -258,12 +257,12 @@ class KMap(_AgainstPopulation):
 @register
 @dataclass(frozen=True)
 class MarketerRisk(_PopulationRisk):
-    """The share of the records that an adversary who tries to match all of them matches rightly.
+    """The share of correct matches when an adversary tries to match all records.
 
     The average over the records of 1 / the people who look like a record: those of the population if
     one is given, else those of the release itself, which makes it classes / records. The detail has
-    the number of records that are matched rightly. With survey weights in place of a population it is the
-    average in the detail of `journalist-risk`: whoever reads a release knows no weights.
+    the number of correct matches. With survey weights in place of a population it is the average in the
+    detail of `journalist-risk`, since readers of a release do not know the weights.
 
     Parameters
     ----------
@@ -272,8 +271,8 @@ class MarketerRisk(_PopulationRisk):
         belongs to a class when every released value of the class may stand for the person's. Readers of
         the publication cannot recompute the risk, as they do not have this file.
     population_size
-        The number of people in the population, where no such file is at hand; every class is then taken
-        to be the same share of its class in the population.
+        The number of people in the population, if there is no such file; every class is then assumed to be
+        the same share of its class in the population.
 
     References
     ----------
@@ -306,7 +305,7 @@ class MarketerRisk(_PopulationRisk):
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the expected share of right matches."""
+        """Return the expected share of correct matches."""
         asked = self.population is not None or self.population_size is not None
         alike = self.alike(release) if asked else None
         people = release.classes.people
@@ -317,7 +316,7 @@ class MarketerRisk(_PopulationRisk):
 @register
 @dataclass(frozen=True)
 class WeightedK(IdentityMeasure):
-    """The size of the class in which a record finds itself on average: Σ|E|² / Σ|E|.
+    """The average size of the class of a record: Σ|E|² / Σ|E|.
 
     The detail has the distribution of class sizes, each percentile over the records: 5 of 100 records
     are in classes no larger than the 5th.
@@ -363,7 +362,7 @@ class WeightedK(IdentityMeasure):
 
 
 class SizeCount(NamedTuple):
-    """How many classes have one size, and how many records are in them."""
+    """The number of classes of one size, and of records in them."""
 
     size: int
     n_classes: int
@@ -371,7 +370,7 @@ class SizeCount(NamedTuple):
 
 
 def class_sizes(release: Release) -> tuple[SizeCount, ...]:
-    """Return how many classes and records there are of each class size, the smallest size first.
+    """Return the number of classes and records of each class size, in ascending order.
 
     References
     ----------
@@ -393,7 +392,7 @@ def class_sizes(release: Release) -> tuple[SizeCount, ...]:
 
 
 def risk_detail(release: Release, alike: Floats | Integers, threshold: float) -> dict[str, Any]:
-    """Return the average risk and the share at risk, of records or, where somebody has several, of people.
+    """Return the average risk and the share at risk, of records, or of people if someone has several.
 
     The risk of a person is that of the record by which the person is found best.
     """
@@ -411,7 +410,7 @@ def risk_detail(release: Release, alike: Floats | Integers, threshold: float) ->
 
 
 def _weights_where(release: Release, chosen: Booleans) -> int:
-    """Return how many records (people, where somebody has several) are in some of the chosen classes."""
+    """Return how many records (or people, if someone has several) are in some of the chosen classes."""
     if release.people is None:
         return int(release.classes.sizes[chosen].sum())
     return len(np.unique(release.people.person_of[chosen[release.classes.class_of]]))

@@ -25,12 +25,12 @@ _GRID = 400
 
 
 class NoEstimate(Exception):
-    """Raised where a model cannot be fitted to the classes; the message says why."""
+    """Raised if a model cannot be fitted to the classes; the message says why."""
 
 
 @dataclass(frozen=True, eq=False)
 class SampledClasses:
-    """The classes of a sample, each size once, and how large the population is.
+    """The class sizes of a sample, and the size of the population.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class SampledClasses:
 
 
 def population_uniques(sample: SampledClasses, estimator: Estimator) -> tuple[float, str]:
-    """Return the estimated number of people who are unique in the population, and which model said so.
+    """Return the estimated number of population uniques, and the model used.
 
     Where nobody is unique in the sample, none is taken to be in the population; where the sample is the
     population, nothing is estimated.
@@ -100,7 +100,7 @@ def population_uniques(sample: SampledClasses, estimator: Estimator) -> tuple[fl
 
 
 def _chosen_by_dankar(sample: SampledClasses) -> tuple[float, str]:
-    """Take Pitman's estimate of small samples, and the smaller of the others' for large ones."""
+    """Use Pitman's estimate for small samples, and the smaller of the others for large ones."""
     is_small = sample.fraction <= _SMALL_FRACTION
     name = "pitman" if is_small else "slide-negative-binomial"
     by_zayatz = (zayatz(sample), "zayatz")
@@ -112,7 +112,7 @@ def _chosen_by_dankar(sample: SampledClasses) -> tuple[float, str]:
 
 
 def zayatz(sample: SampledClasses) -> float:
-    """Estimate by the chance that a sample unique is a population unique, classes taken as in the sample.
+    """Estimate by the chance that a sample unique is a population unique, with classes as in the sample.
 
     References
     ----------
@@ -138,7 +138,7 @@ def zayatz(sample: SampledClasses) -> float:
 
 
 def pitman(sample: SampledClasses) -> float:
-    """Estimate by Pitman's sampling formula, its parameters those of the greatest likelihood.
+    """Estimate by Pitman's sampling formula with maximum-likelihood parameters.
 
     The number is the model's expectation, N Γ(t+1) Γ(N+t+a-1) / (Γ(t+a) Γ(N+t)) with the parameters t and a;
     the paper's N^a Γ(t+1) / Γ(t+a) is what it comes to where the population is large beside t.
@@ -154,7 +154,7 @@ def pitman(sample: SampledClasses) -> float:
 
 
 def fitted_pitman(sample: SampledClasses) -> tuple[float, float]:
-    """Return the parameters theta and alpha of Pitman's formula that make the classes likeliest.
+    """Return the maximum-likelihood parameters theta and alpha of Pitman's formula.
 
     Alpha lies between 0 and 1, and theta above -alpha.
     """
@@ -181,7 +181,7 @@ def fitted_pitman(sample: SampledClasses) -> tuple[float, float]:
 
 
 def slide_negative_binomial(sample: SampledClasses) -> float:
-    """Estimate by class sizes that are one more than negative binomial numbers.
+    """Estimate by class sizes that are one plus a negative binomial number.
 
     Their parameters are those with which as many classes of one and of two are to be expected in the sample
     as there are; how many classes the population has is Haas and Stokes' estimate.
@@ -197,7 +197,7 @@ def slide_negative_binomial(sample: SampledClasses) -> float:
 
 
 def fitted_slide(sample: SampledClasses) -> tuple[float, float, float]:
-    """Return how many classes the population has, and alpha and beta of their sizes less one."""
+    """Return the number of classes of the population, and alpha and beta of their sizes less one."""
     singles, pairs = sample.of_size(1), sample.of_size(2)
     if not pairs:
         raise NoEstimate("the slide negative binomial model needs classes of two")
@@ -245,7 +245,7 @@ def _harmonic(theta: float, alpha: float, n: int) -> float:
 
 
 def _digamma(x: float) -> float:
-    """Return the derivative of the logarithm of the gamma function, of a positive number."""
+    """Return the derivative of the logarithm of the gamma function at a positive number."""
     shift = 0.0
     while x < _LARGE:
         shift -= 1 / x
@@ -254,20 +254,20 @@ def _digamma(x: float) -> float:
 
 
 def _digammas(x: Floats) -> Floats:
-    """Return the same of many numbers at once."""
+    """Return the digamma function of many positive numbers."""
     shift = sum((1 / (x + step) for step in range(_LARGE)), np.zeros(len(x)))
     return np.log(x + _LARGE) - _below_logarithm(x + _LARGE) - shift
 
 
 def _below_logarithm(x: Number) -> Number:
-    """Return by how much the function of a number of 10 or more is below its logarithm."""
+    """Return how far the digamma function of a number of 10 or more is below its logarithm."""
     inverse = 1 / (x * x)
     series = 1 / 12 - inverse * (1 / 120 - inverse * (1 / 252 - inverse * (1 / 240 - inverse / 132)))
     return 0.5 / x + inverse * series
 
 
 def _root(slope: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a falling function is zero, by halving."""
+    """Return the zero of a falling function, by bisection."""
     if slope(low) <= 0 or slope(high) >= 0:
         raise NoEstimate("the likelihood has no maximum, as where nearly all or nearly no classes are of one")
     for _ in range(_STEPS):
@@ -277,7 +277,7 @@ def _root(slope: Callable[[float], float], low: float, high: float) -> float:
 
 
 def _root_nearest_one(function: Callable[[float], float]) -> float:
-    """Return the largest number below one where a function is zero or changes its sign."""
+    """Return the largest number below one at which a function is zero or changes its sign."""
     places = [1 / (1 + math.exp(-step / 20)) for step in range(_GRID, -_GRID, -1)]
     for high, low in itertools.pairwise(places):
         at_high, at_low = function(high), function(low)

@@ -30,19 +30,19 @@ _TOLD = (1, 2, 3)
 @register
 @dataclass(frozen=True)
 class TraceRisk(IdentityMeasure):
-    """How well a person is found of whom several records are known, on average.
+    """How well a person is found, on average, by someone who knows several of their records.
 
-    Each known record leads to a class. Only who has a record in all these classes, and in each as many as
-    are known there, can be the person: the chance is 1 over these people. It is that of an adversary who
-    knows who else is in which class, which is more than most know; what classes promise of one record they
-    do not promise of several. The detail has the chance with 1, 2, 3 and with all records known, and the
-    share of the people who are alone when all are known. Where pseudonyms tell which records are one
-    person's, only who has exactly the same records is a candidate when all are known.
+    Each known record leads to a class. A candidate has a record in all these classes, and in each at least as
+    many as are known there; the chance is 1 / candidates. This is the chance of an adversary who knows who
+    else is in which class, which is more than most adversaries know. Classes that protect one record do not
+    protect several. The detail has the chance with 1, 2, 3 and with all records known, and the share of
+    people who are unique when all are known. If pseudonyms show which records belong together, only people
+    with exactly the same records are candidates when all are known.
 
     Parameters
     ----------
     known
-        How many records of a person are known, at most; all of them by default.
+        The largest number of known records of a person; all of them by default.
 
     References
     ----------
@@ -102,7 +102,7 @@ class TraceRisk(IdentityMeasure):
 
 @dataclass(frozen=True)
 class _Traces:
-    """Who has how many records in which class.
+    """How many records each person has in each class.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class _Traces:
         return cls(starts, people, n_records, trace_starts, classes[order], n_records[order])
 
     def alike(self) -> Integers:
-        """Return for each person how many have exactly the same records: who is told apart by pseudonyms."""
+        """Return for each person how many have exactly the same records, as pseudonyms show."""
         traces = [
             (self.classes[own].tobytes(), self.n_own[own].tobytes())
             for own in map(slice, self.trace_starts, self.trace_starts[1:])
@@ -141,7 +141,7 @@ class _Traces:
         return np.array([n_alike[trace] for trace in traces])
 
     def chances(self, known: int | None) -> tuple[float, float, Integers]:
-        """Return the mean chance with so many records known, how far it may be off, and all candidates."""
+        """Return the mean chance with this many known records, its sampling error, and all candidates."""
         who, query_starts, classes, n_known = self._queries(known)
         found = count_candidates(self.starts, self.people, self.n_records, query_starts, classes, n_known)
         n_queries = np.bincount(who)
@@ -158,7 +158,7 @@ class _Traces:
         return sum(n * choices for n, choices in zip(n_people.tolist(), each, strict=True)) > _MOST_CHOICES
 
     def _queries(self, known: int | None) -> tuple[Integers, Integers, Integers, Integers]:
-        """Return whose records are known in each query, where its classes start, the classes and records."""
+        """Return the person of each query, the offsets of its classes, the classes and the records."""
         if known is None:
             who = np.arange(len(self.trace_starts) - 1)
             return who, self.trace_starts, self.classes, self.n_own
@@ -187,7 +187,7 @@ class _Traces:
         return chosen
 
     def _drawn(self, known: int) -> list[tuple[int, list[int]]]:
-        """Draw people, and of each of them some records; the same each time."""
+        """Draw people, and some records of each; the same ones every time."""
         rng = np.random.default_rng(0)
         n_people = len(self.trace_starts) - 1
         drawn = rng.permutation(n_people)[:_MOST_CHOICES]

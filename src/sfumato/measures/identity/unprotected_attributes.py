@@ -21,14 +21,14 @@ MOST = 0.5
 
 @dataclass(frozen=True)
 class Alone:
-    """How many records are the only ones with what some attributes say of them.
+    """How many records are unique in the values of some attributes.
 
     Parameters
     ----------
     attributes
-        The insensitive attributes, of which all values are known.
+        The insensitive attributes, whose values are all known.
     sensitive
-        The sensitive attribute whose value is known as well, if one is.
+        A sensitive attribute whose value is known as well, if any.
     n_alone, n_records
         How many records are alone, and of how many.
     """
@@ -40,12 +40,12 @@ class Alone:
 
     @property
     def share(self) -> float:
-        """The share of records that are alone."""
+        """The share of unique records."""
         return self.n_alone / self.n_records if self.n_records else 0.0
 
     @property
     def is_much(self) -> bool:
-        """Whether somebody should be warned."""
+        """Whether the share calls for a warning."""
         return self.share >= NEAR_UNIQUE if self.sensitive is None else self.share > MOST
 
     @property
@@ -55,15 +55,15 @@ class Alone:
 
 
 def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
-    """Count who is alone with each insensitive attribute, with all of them, and with a sensitive one besides.
+    """Count unique records by each insensitive attribute, by all of them, and with a sensitive one.
 
-    Where sensitive values are published per group, no record has one of its own to be combined with. Nothing
-    of synthetic records is released as it is.
+    If sensitive values are published per group, no record has a value of its own to combine. Synthetic
+    records contain nothing unchanged.
 
     Parameters
     ----------
     release
-        A release, or the original as it is.
+        A release, or the original.
 
     Examples
     --------
@@ -88,12 +88,12 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
 
 
 def warnings_of(found: Iterable[Alone]) -> tuple[str, ...]:
-    """Say which attributes tell too many records apart."""
+    """Return warnings about attributes that make too many records unique."""
     return tuple(map(_warning, told_apart(found)))
 
 
 def told_apart(found: Iterable[Alone]) -> list[Alone]:
-    """Return what somebody should be warned of, without what follows from something before."""
+    """Return the combinations that call for a warning, without those implied by an earlier one."""
     said: list[Alone] = []
     for each in found:
         if each.is_much and not any(_follows(each, other) for other in said):

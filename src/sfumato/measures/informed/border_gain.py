@@ -23,7 +23,7 @@ _FEWEST = 3
 @register
 @dataclass(frozen=True)
 class BorderGain(RecipeReaderMeasure):
-    """How much oftener records lie at an end of their interval than if the interval said nothing.
+    """How much more often records are at an end of their interval than the table suggests.
 
     The smallest interval (or set of neighbours) around the values of a class ends at two of them, so that
     an adversary who knows the method knows that both ends occur in every class. For each quasi-identifier,
@@ -76,7 +76,7 @@ class BorderGain(RecipeReaderMeasure):
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the gain of the attribute that tells most."""
+        """Return the gain of the attribute that reveals most."""
         ends = {name: _Ends.of(release, name) for name in release.schema.quasi_identifiers}
         known = {name: each for name, each in ends.items() if each is not None}
         if not known:
@@ -116,7 +116,7 @@ class _Ends:
         For each released value the first and the last original value that it stands for, and the commonest of
         the others.
     shares
-        The shares that these three have in the whole table among the values of the released one.
+        The shares of these three in the whole table, among the values of the released one.
     """
 
     values: Codes
@@ -130,7 +130,7 @@ class _Ends:
 
     @classmethod
     def of(cls, release: Release, name: str) -> _Ends | None:
-        """Return them, or ``None`` where it is not known what a released value stands for."""
+        """Return them, or ``None`` if it is unknown what a released value stands for."""
         cells, original, rows = release.cells[name], release.original, release.rows
         if cells.sets is None or original is None or rows is None or not len(cells.sets.sizes):
             return None
@@ -168,11 +168,11 @@ class _Ends:
 
     @property
     def gain(self) -> float:
-        """How much more records lie at an end."""
+        """How much more often records are at an end."""
         return round(self.at_an_end - self.expected, 12)
 
     def right_guesses(self) -> tuple[float, float]:
-        """Return the share of right guesses of who knows that both ends occur, and of who does not."""
+        """Return the share of right guesses with and without knowing that both ends occur."""
         prior = self.shares[:, self.released]
         posterior = with_both_ends(prior[0], prior[1], prior[2], self.class_sizes)
         guesses = np.stack([self.first, self.last, self.between])[:, self.released]
@@ -183,7 +183,7 @@ class _Ends:
         return aware, unaware
 
     def by_place(self) -> tuple[float, float]:
-        """Return the share of right guesses by place, each half learned from the other, and by chance."""
+        """Return the share of right guesses by position, each half learned from the other, and by chance."""
         if not len(self.values):
             return 0.0, 0.0
         place, width = (
@@ -201,12 +201,12 @@ class _Ends:
 
 
 def with_both_ends(first: Floats, last: Floats, between: Floats, n_records: Integers) -> Floats:
-    """Return in proportion how likely a record has each of three values if the first two occur in its class.
+    """Return relative probabilities of three values of a record if the first two occur in its class.
 
     Parameters
     ----------
     first, last, between
-        The shares of the first, the last and another value in the interval before that is known.
+        The prior shares of the first, the last and another value of the interval.
     n_records
         How many records the class has.
 
@@ -230,7 +230,7 @@ def _is_wide(cells: Cells) -> Booleans:
 
 
 def _ends(sets: ValueSets, counts: Integers | Floats) -> tuple[Codes, Codes, Codes]:
-    """Return for each released value its first, its last, and the commonest value between these."""
+    """Return for each released value its first, its last, and the most common value in between."""
     stretches = list(zip(sets.starts[:-1].tolist(), sets.starts[1:].tolist(), strict=True))
     ordered = [np.sort(sets.members[start:end]) for start, end in stretches]
     inner = [each[1:-1] if len(each) >= _FEWEST else each for each in ordered]

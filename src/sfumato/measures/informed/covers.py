@@ -20,12 +20,12 @@ _MOST_VALUES = 512
 
 @dataclass(frozen=True, eq=False)
 class CoveredRanges:
-    """For each released value the ranges of original values, from smallest to largest, that are released so.
+    """For each released value the ranges of original values that are released as it.
 
     Parameters
     ----------
     starts
-        Where the ranges of each released value begin. One that has none may be released for any range in it.
+        The offset of the ranges of each released value. Without ranges, any range inside may be released so.
     low, high
         The first and the last value of each range.
     """
@@ -48,7 +48,7 @@ class CoveredRanges:
 
 
 def is_covering(release: Release) -> bool:
-    """Return whether the recipe says how the values of a class are covered."""
+    """Return whether the recipe determines how the values of a class are covered."""
     return release.recipe is not None and "borders" in release.recipe.parameters
 
 
@@ -85,7 +85,7 @@ def ends(cells: Cells) -> tuple[Codes, Codes]:
 
 
 def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> CoveredRanges:
-    """Cover every range of values, and see which of them are released as each released value is."""
+    """Cover every range of values, and record which ranges give each released value."""
     low, high = np.triu_indices(len(column.domain))
     lows, highs = np.zeros((2, len(low), space.points.shape[1]), dtype=np.int32)
     lows[:, place], highs[:, place] = low, high

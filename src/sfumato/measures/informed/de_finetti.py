@@ -24,7 +24,7 @@ _BALANCINGS = 20
 @register
 @dataclass(frozen=True)
 class DeFinettiGain(SensitiveMeasure):
-    """How much oftener who learns from the groups guesses right than who takes all of a group for equal.
+    """How much more often an adversary who learns from the groups guesses right.
 
     Where the sensitive values of a group are told apart from its records, every way to deal them out seems
     as likely as any other (random worlds). But all groups together show which values go with which
@@ -38,7 +38,7 @@ class DeFinettiGain(SensitiveMeasure):
     Parameters
     ----------
     rounds
-        How often the model and the shares are estimated in turn.
+        How many times the model and the shares are estimated in turn.
 
     References
     ----------
@@ -91,7 +91,7 @@ class DeFinettiGain(SensitiveMeasure):
 
 @dataclass(frozen=True, eq=False)
 class _Dealt:
-    """Every pair of a released row and a value of its group: who may have what.
+    """Every pair of a released row and a value of its group: the possible assignments.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class _Dealt:
         return np.log(likelihood).ravel()[cell_of]
 
     def balanced(self, odds: Floats) -> Floats:
-        """Scale odds so that rows add up to their records and, of each group, values to their counts."""
+        """Scale odds so that rows add up to their records, and values to their counts in each group."""
         shares = np.maximum(odds, 1e-12)
         for _ in range(_BALANCINGS):
             of_entry = np.bincount(self.entry_of, shares, len(self.counts))
@@ -156,6 +156,6 @@ class _Dealt:
         return shares
 
     def guesses(self, shares: Floats) -> Codes:
-        """Return for each row its likeliest value; of equal ones that with most records in the group."""
+        """Return for each row its most likely value; ties go to the value with most records in the group."""
         by_row = np.lexsort((-self.counts[self.entry_of], -shares.round(9), self.row_of))
         return self.values[self.entry_of[by_row[self.first]]]

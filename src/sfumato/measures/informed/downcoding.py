@@ -22,7 +22,7 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 @register
 @dataclass(frozen=True)
 class Downcoding(RecipeReaderMeasure):
-    """The share of the records that who knows the recipe can place in a smaller cell, with certainty.
+    """The share of records that an adversary who knows the recipe can place in a smaller cell for certain.
 
     A method that releases the smallest cover of each class (of intervals, of sets or of nodes) would have
     released less if less had been enough. So the adversary asks for each released value which ranges of
@@ -95,7 +95,7 @@ class Downcoding(RecipeReaderMeasure):
 
 @dataclass(frozen=True, eq=False)
 class _Whereabouts:
-    """Where the smallest and the largest value of a class can be, for each released value of an attribute.
+    """The possible positions of the smallest and the largest value of a class, per released value.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class _Whereabouts:
 
     @classmethod
     def of(cls, cells: Cells, ranges: CoveredRanges) -> _Whereabouts:
-        """Take the ranges of each released value together; where none is known, they are anywhere."""
+        """Combine the ranges of each released value; without any, the values may be anywhere."""
         first, last = ends(cells)
         known = np.diff(ranges.starts) > 0
         starts = ranges.starts[:-1][known]
@@ -124,7 +124,7 @@ class _Whereabouts:
 
 @dataclass(frozen=True, eq=False)
 class _Placed:
-    """For each class what is concluded from one attribute.
+    """The conclusions from one attribute for each class.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _n_ends(ranges: CoveredRanges) -> Integers:
 
 
 def _ruled_out(found: Sequence[_Placed], sizes: Integers) -> float:
-    """Return the mean share of the combinations in a record's cells that no record of its class can have."""
+    """Return the mean share of combinations in a record's cells that no record of its class can have."""
     possible = np.prod([each.at_ends / each.width for each in found], axis=0)
     several = np.prod([each.width.astype(np.float64) for each in found], axis=0) > 1
     ruled_out = np.where(sizes == 2, 1 - possible, 0.0)

@@ -33,7 +33,7 @@ _DOUBT = 1.0
 @register
 @dataclass(frozen=True)
 class DowncodingGain(RecipeReaderMeasure):
-    """How many more values are recovered by who knows the recipe than by who knows only how common each is.
+    """How many more values an adversary recovers by knowing the recipe and not only how common each value is.
 
     Both adversaries know the distribution of each quasi-identifier, and undo its generalisation: to the
     records of a class they give as many of the values of its cell as it has records, those that are most
@@ -97,7 +97,7 @@ class DowncodingGain(RecipeReaderMeasure):
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the gain of the attribute that tells most."""
+        """Return the gain of the attribute that reveals most."""
         if release.rows is None or release.original is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         found = dict(self._recovered(release)) if is_covering(release) else {}
@@ -115,14 +115,14 @@ class DowncodingGain(RecipeReaderMeasure):
         return (self.taken(gains[worst], baseline=told.unaware, detail=detail),)
 
     def _recovered(self, release: Release) -> Iterator[tuple[str, _Recovered]]:
-        """Yield what is recovered of each quasi-identifier that has cells of two values or more."""
+        """Yield the recovered share for each quasi-identifier that has cells of two values or more."""
         for name, ranges in covered_ranges(release):
             found = _Recovered.of(release, name, ranges, self._shares(release, name))
             if found.n_records:
                 yield name, found
 
     def _shares(self, release: Release, name: str) -> Floats:
-        """Return how common each value of an attribute is to the adversary's knowledge."""
+        """Return how common each value of an attribute is, as far as the adversary knows."""
         assert release.original is not None
         column = release.original[name]
         if self.control is not None:
@@ -139,7 +139,7 @@ class DowncodingGain(RecipeReaderMeasure):
 
 
 def shares_in_cells(release: Release, name: str) -> Floats:
-    """Return how common each original value is, as the released cells of an attribute suggest."""
+    """Return how common each original value is, estimated from the released cells of an attribute."""
     assert release.original is not None
     cells = release.cells[name]
     assert cells.sets is not None
@@ -164,7 +164,7 @@ def shares_in_cells(release: Release, name: str) -> Floats:
 
 @dataclass(frozen=True)
 class _Recovered:
-    """The share of the records in wide cells whose values each adversary recovers, and how many they are."""
+    """The share of the records in wide cells whose values each adversary recovers, and their number."""
 
     aware: float
     unaware: float
@@ -225,7 +225,7 @@ class _ReleasedClasses:
         return cls(cells, classes.sizes, class_of, values, amounts)
 
     def counts(self, cell: int, size: int, first: int, last: int) -> Integers:
-        """Return how often each value from first to last occurs, a line for each class of a cell and size."""
+        """Return the counts of the values from first to last, one row per class of this cell and size."""
         chosen = np.flatnonzero((self.cells == cell) & (self.sizes == size))
         line_of = np.full(len(self.cells), -1)
         line_of[chosen] = np.arange(len(chosen))
@@ -237,7 +237,7 @@ class _ReleasedClasses:
 
 
 def likeliest(shares: Floats, n_records: int, ranges: tuple[Integers, Integers] | None) -> Integers:
-    """Return how often to guess each value of a cell, so that as many of the guesses as possible are right.
+    """Return how often to guess each value of a cell to maximize the expected number of right guesses.
 
     Guessing a value for the j-th time is right if at least j of the records have it; the most likely of these
     are taken, as many as there are records.
@@ -267,7 +267,7 @@ def likeliest(shares: Floats, n_records: int, ranges: tuple[Integers, Integers] 
 
 
 def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, Integers] | None) -> Floats:
-    """Return for each value, a line, how likely at least 1, 2, … of the records have it.
+    """Return for each value, in a row, the probability that at least 1, 2, … of the records have it.
 
     That all records lie from l to h has the chance F(l, h)^m; that these are their smallest and their
     largest follows by inclusion and exclusion of the next narrower spans, and so does the chance of any
@@ -301,7 +301,7 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
 
 
 def _spans(n_values: int, ranges: tuple[Integers, Integers] | None) -> tuple[Integers, Integers, Floats]:
-    """Return spans of values and their signs: the chances of all records in these add up to the ranges'."""
+    """Return spans of values and their signs, whose chances add up to that of the ranges."""
     if ranges is None or not np.size(ranges):
         return np.array([0]), np.array([n_values - 1]), np.ones(1)
     signs = np.zeros((n_values + 1, n_values + 1))

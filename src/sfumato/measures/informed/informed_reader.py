@@ -16,7 +16,7 @@ RECIPE_READER = Attacker(
 
 
 class RecipeReaderMeasure(Measure):
-    """What is learned of people's values by knowing how a release was made."""
+    """What an adversary who knows the recipe learns about people's values."""
 
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"

@@ -31,7 +31,7 @@ Counts = tuple[int, ...]
 @register
 @dataclass(frozen=True)
 class MinimalityRisk(RecipeReaderMeasure):
-    """How sure an adversary is of a person's value who knows that the next finer release would have failed.
+    """How sure an adversary is of a value, knowing that the next finer release would have failed.
 
     A search takes the finest levels on which a model of the sensitive attribute holds. Whoever knows that,
     and which quasi-identifiers the people have, knows that with one attribute a level finer some class would
@@ -125,7 +125,7 @@ class MinimalityRisk(RecipeReaderMeasure):
 
 
 def _decided_without_values(release: Release) -> bool:
-    """Return whether the classes would be the same, whoever had which sensitive value."""
+    """Return whether the classes would be the same for any assignment of sensitive values."""
     method = None if release.recipe is None else release.recipe.build()
     model: PrivacyModel | None = getattr(method, "model", None)
     of_sizes = model is None or all(part.guards == "identity" for part in model.parts)
@@ -145,7 +145,7 @@ def _cuts_classes(release: Release) -> bool:
 
 
 def _finer_failing(release: Release) -> dict[str, Integers]:
-    """Return the parts of the rows in each next finer release, or finer class, in which the model fails."""
+    """Return, for each next finer release or class in which the model fails, the parts of the rows."""
     recipe, original = release.recipe, release.original
     known = ("full-domain", "mondrian")
     if recipe is None or original is None or release.rows is None or recipe.sanitizer not in known:
@@ -158,7 +158,7 @@ def _finer_failing(release: Release) -> dict[str, Integers]:
 
 
 def _refused(release: Release, original: Table) -> dict[str, Integers]:
-    """Return for each quasi-identifier the classes of mondrian, cut as it tried to."""
+    """Return Mondrian's classes for each quasi-identifier, cut as the method tried to."""
     recipe = release.recipe
     assert recipe is not None
     if recipe.parameters["variant"] != "strict" or recipe.parameters["target"] or recipe.parameters["free"]:
@@ -194,7 +194,7 @@ def _finer_levels(release: Release, original: Table) -> dict[str, Integers]:
 
 @dataclass(frozen=True, eq=False)
 class _Combinations:
-    """The combinations of sensitive values that records have, which are dealt out together.
+    """The combinations of sensitive values of the records, which are assigned together.
 
     Parameters
     ----------
@@ -243,7 +243,7 @@ class _Reasoning:
     def of(
         cls, told: Sequence[tuple[_Divided, list[list[float]]]], codes: Codes, n_records: int
     ) -> _Reasoning:
-        """Add up what is believed of the combinations of each part that have the same value."""
+        """Add up the beliefs about the combinations of each part that have the same value."""
         best, n_surer, n_counted = 0.0, 0, 0
         for divided, believed in told:
             place = np.unique(codes[list(divided.values)], return_inverse=True)[1]
@@ -262,7 +262,7 @@ _CERTAINLY_NOTHING = _Reasoning(0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class _Divided:
-    """A class: the sizes of its parts in the finer release, and its combinations with how many have them."""
+    """A class: the sizes of its parts in the finer release, and the count of each combination."""
 
     sizes: Counts
     values: Counts
@@ -273,7 +273,7 @@ class _Divided:
         return sum(self.sizes)
 
     def dealt_out(self, judge: _Judge, limit: int) -> _Kept | None:
-        """Count the ways that keep the model in every part; ``None`` where there are too many to look at."""
+        """Count the assignments that keep the model in every part; ``None`` if there are too many."""
         if len(self.sizes) == 1:
             return _Kept(1.0, [[count / self.n_records for count in self.counts]])
         if math.prod(count + 1 for count in self.counts) * len(set(self.sizes)) > limit:
@@ -289,13 +289,13 @@ class _Divided:
 
 @dataclass(frozen=True)
 class _Kept:
-    """How likely a class keeps the model in every part, and what shares each part has then."""
+    """The probability that a class keeps the model in every part, and the shares in each part then."""
 
     chance: float
     shares: list[list[float]]
 
     def believed(self, divided: _Divided, none_fails: float) -> list[list[float]]:
-        """Return for each part how likely its people have each value, if some part somewhere failed.
+        """Return for each part the probabilities of its values, if some part somewhere failed.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ class _Kept:
 
 @dataclass(frozen=True, eq=False)
 class _Judge:
-    """A model that judges parts of classes by the counts of their values, each once."""
+    """A model that judges parts of classes by the counts of their values, with a cache."""
 
     model: PrivacyModel
     whole: Mapping[str, SensitiveCounts]
@@ -368,7 +368,7 @@ def _divided(release: Release, dealt: _Combinations, part_of: Integers) -> list[
 
 
 def multinomial(counts: Counts) -> int:
-    """Return in how many ways values with these counts can be dealt out."""
+    """Return the number of ways to assign values with these counts."""
     left, ways = sum(counts), 1
     for count in counts:
         ways *= math.comb(left, count)
@@ -379,7 +379,7 @@ def multinomial(counts: Counts) -> int:
 def dealt_out(
     sizes: Counts, counts: Counts, keeps: Callable[[Counts], bool]
 ) -> tuple[int, list[list[float]]]:
-    """Count the ways to deal values out to the parts of a class in which every part keeps a model.
+    """Count the ways to assign values to the parts of a class so that every part keeps a model.
 
     Parameters
     ----------
@@ -424,7 +424,7 @@ def _less(counts: Counts, part: Counts) -> Counts:
 
 
 def _parts(size: int, counts: Counts) -> Iterator[Counts]:
-    """Yield the counts that a part of this size, which is no larger than the whole, can have."""
+    """Yield the counts that a part of this size can have."""
     if len(counts) == 1:
         yield (size,)
         return

@@ -137,7 +137,7 @@ def _covered(released: ReleasedClass, states: Sequence[State], levels: Sequence[
 
 
 def _crowded(codes: Codes, state_of: Codes, place: int, state: State, levels: Sequence[Codes]) -> Booleans:
-    """Return for each cell of a state which variables count there: those of records that are still left."""
+    """Return for each cell of a state the variables that count there: those of the remaining records."""
     left = np.flatnonzero(state_of > place)
     cells: dict[Values, list[int]] = {}
     for variable in left.tolist():

@@ -43,7 +43,7 @@ from sfumato.runtime.progress import speaking_of
 @register
 @dataclass(frozen=True)
 class AntiUtility(ScenarioMeasure):
-    """How much the adversary of a scenario learns about the people by mining the release.
+    """How much the adversary of a scenario learns about people by mining the release.
 
     The anti-utility of a miner is Σ v(x) E*(predicted, released, true) over all records; the value is
     that of the worst miner divided by Σ v(x), so 0.1 is one person in ten. The detail has both sums of
@@ -158,7 +158,7 @@ class AntiUtility(ScenarioMeasure):
 
 @dataclass(frozen=True)
 class _Gained:
-    """What one adversary gains about some people, added up.
+    """The total gain of one adversary about some people.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class _Gained:
 
 @dataclass(frozen=True)
 class _People:
-    """Σ v and Σ v² of the people that an adversary is judged by, suppressed ones among them."""
+    """Σ v and Σ v² of the people that an adversary is evaluated on, including suppressed ones."""
 
     total: float
     squares: float
@@ -187,11 +187,11 @@ class _People:
         return cls(float(weights @ counts), float(weights**2 @ counts))
 
     def share(self, gained: _Gained) -> float:
-        """Return the share that was gained."""
+        """Return the gained share."""
         return gained.worth / self.total
 
     def error(self, gained: _Gained) -> float:
-        """Return the standard error of that share; nothing was gained about suppressed people."""
+        """Return the standard error of that share; suppressed people contribute no gain."""
         share = self.share(gained)
         spread = gained.squares - 2 * share * gained.products + share**2 * self.squares
         return math.sqrt(max(spread, 0.0)) / self.total
@@ -199,7 +199,7 @@ class _People:
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """Which people are added up: v of each released row, and how many of its records, if not all."""
+    """The people to add up: v of each released row, and the number of its records, unless all count."""
 
     weights: Floats
     records: Integers | None = None
@@ -207,7 +207,7 @@ class _Counted:
 
 @dataclass(frozen=True, eq=False)
 class _Gain:
-    """What one adversary gains from every released record, entry by entry in the order of the rows."""
+    """The gain of one adversary from every released record, entry by entry in the order of the rows."""
 
     rows: Integers = field(repr=False)
     weights: Integers = field(repr=False)
@@ -266,7 +266,7 @@ class _Attack:
     mine: Mine | None = None
 
     def alone(self) -> tuple[_Gains, list[str]]:
-        """Return what each miner gains by itself, and the miners that did not come to an end."""
+        """Return the gain of each single miner, and the miners that did not finish."""
         miners = [suited(self.release, name, self.scenario.adversary.miners) for name in self.names]
         found: _Gains = {}
         lacking = []
@@ -279,7 +279,7 @@ class _Attack:
         return found, lacking
 
     def together(self, lacking: Sequence[str]) -> _Gains:
-        """Return what the miners that came to an end gain by voting, where several predict the same."""
+        """Return the gain of the finished miners by voting, where several predict the same."""
         ended = tuple(each for each in self.scenario.adversary.miners if each not in lacking)
         return self._with_miners(ended)._gains(fused=True) if self.scenario.adversary.fusion else {}
 
@@ -289,7 +289,7 @@ class _Attack:
         return replace(self, names=names, scenario=replace(self.scenario, adversary=adversary))
 
     def _gains(self, *, fused: bool) -> _Gains:
-        """Return the gains of single miners or of their votes, from the shelf if they lie there."""
+        """Return the gains of single miners or of their votes, from the cache if they are there."""
         adversary = self.scenario.adversary
         key = sums_key(
             f"gains {'fused' if fused else 'alone'} {'out of fold' if self.mine is None else 'of all'}",
@@ -305,7 +305,7 @@ class _Attack:
         return {miner: [_Gained(*each) for each in gained] for miner, gained in (sums or {}).items()}
 
     def _computed(self, fused: bool) -> dict[str, list[tuple[float, ...]]] | None:
-        """Return the gains as plain data; nothing if some miner did not come to an end."""
+        """Return the gains as plain data, or ``None`` if some miner did not finish."""
         gains: dict[str, list[_Gain]] = {}
         for name in self.names:
             attempts = attempts_at(self.release, name, self.scenario, self.mine)
@@ -321,7 +321,7 @@ class _Attack:
 
 
 def _most(gains: Sequence[_Gain]) -> _Gain:
-    """Take for each record the attribute where the adversary gains most."""
+    """Take for each record the attribute in which the adversary gains most."""
     weights, entries = common_entries([gain.weights for gain in gains])
 
     def most(what: str) -> Floats:
@@ -335,14 +335,14 @@ def _most(gains: Sequence[_Gain]) -> _Gain:
 def _same_of_everybody(
     release: Release, names: Sequence[str], scenario: Scenario, of_row: Floats
 ) -> _Gained | None:
-    """Return what an adversary gains who says the same of everybody."""
+    """Return the gain of an adversary who predicts the same for everyone."""
     found = [(name, commonest(release, name, scenario)) for name in names]
     gains = [_Gain.of(release, name, each, scenario) for name, each in found if each is not None]
     return _most(gains).added(_Counted(of_row)) if gains else None
 
 
 def _told_anyway(release: Release, names: Sequence[str], of_row: Floats) -> float:
-    """Add up the weights of the records of which the release tells some attacked value exactly."""
+    """Add up the weights of the records for which the release reveals some attacked value exactly."""
     told: list[Told] = [released_as(release, name) for name in names]
     return float((release.weights * of_row) @ np.logical_or.reduce([exactly(each) for each in told]))
 
@@ -350,7 +350,7 @@ def _told_anyway(release: Release, names: Sequence[str], of_row: Floats) -> floa
 def _beyond_control(
     release: Release, names: Sequence[str], scenario: Scenario, weights: Floats
 ) -> dict[str, Any]:
-    """Return how much more is gained about the people of a release than about people left out of it."""
+    """Return how much more is gained about the people of a release than about people held out of it."""
     if scenario.control == 0:
         return {}
     try:
@@ -392,5 +392,5 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
 
 
 def _knows_meanings(miner: str) -> bool:
-    """Return whether a miner sees what a released value stands for: the second release has other labels."""
+    """Return whether a miner sees the meaning of released values: the second release has other labels."""
     return getattr(methods.build_miner(miner), "encoding", "columns") != "codes"

@@ -62,9 +62,9 @@ class Control:
 def control_group(release: Release, scenario: Scenario) -> Control:
     """Hold people out at random and make the release again, by its own recipe with another seed.
 
-    A stranger is shown to the miners as the second release would write them: with the cells of the
-    smallest of its classes that covers the stranger's quasi-identifiers. Where none does, and where
-    numbers have noise, the stranger has the cells of the first release, whose recipe is the same.
+    Miners see a held-out person as the second release would write them: with the cells of its smallest class
+    that covers the person's quasi-identifiers. If no class does, or numbers have noise, the person keeps the
+    cells of the first release, whose recipe is the same.
     """
     table, rows = release.original, release.rows
     if release.recipe is None or table is None or rows is None:

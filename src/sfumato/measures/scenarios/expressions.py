@@ -24,7 +24,7 @@ Type = Literal["number", "text", "truth", "any"]
 
 @dataclass(frozen=True)
 class Expression:
-    """A formula over named columns, checked when it is made.
+    """A formula over named columns, checked when it is created.
 
     Truth values count as 1 and 0 where a number is wanted. A missing value equals only a missing value,
     is never above or below anything, and makes sums and products missing; a missing result counts as 0.
@@ -50,11 +50,11 @@ class Expression:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that it speaks of, each once."""
+        """The columns that it mentions, each once."""
         return tuple(dict.fromkeys(step.given for step in self._steps if step.operation == "column"))
 
     def check(self, types: Mapping[str, Type]) -> Type:
-        """Return what the result is, or say which part does not fit these columns."""
+        """Return the type of the result, or report which part does not fit these columns."""
         stack: list[Type] = []
         for step in self._steps:
             operands = _popped(stack, step.operands)
@@ -78,7 +78,7 @@ class Expression:
 
 
 def type_of(column: Column) -> Type:
-    """Return what the values of a column are in a formula."""
+    """Return the type of the values of a column in a formula."""
     return "number" if column.kind == "numeric" else "text"
 
 
@@ -141,7 +141,7 @@ def _type_of_choice(condition: Type, one: Type, other: Type) -> Type:
 
 
 class _Operand(NamedTuple):
-    """A value for every row, for every value of one column, or one for all; and where it is undefined.
+    """Values for every row, for every value of one column, or for all; and where they are undefined.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _performed(step: FormulaStep, operands: list[_Operand], columns: Mapping[str
 
 
 def _aligned(operands: list[_Operand]) -> tuple[list[Any], list[Booleans], Codes | None]:
-    """Bring the operands to one length: that of their column's values where they share one, else rows."""
+    """Bring the operands to the same length: one value per value of a shared column, else per row."""
     owners = {id(operand.codes) for operand in operands if operand.codes is not None}
     by_row = any(operand.codes is None and len(operand.values) > 1 for operand in operands)
     codes = None

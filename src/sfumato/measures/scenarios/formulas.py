@@ -45,7 +45,7 @@ class _FormulaToken(NamedTuple):
 
 
 class FormulaStep(NamedTuple):
-    """One step of the stack machine: what to do, with how many operands, and what it knows itself."""
+    """One step of the stack machine: its operation, number of operands, and constant."""
 
     operation: str
     operands: int = 0
@@ -53,7 +53,7 @@ class FormulaStep(NamedTuple):
 
 
 def steps_of(text: str) -> tuple[FormulaStep, ...]:
-    """Return the steps of a formula, operands before operations, or say where it cannot be read.
+    """Return the steps of a formula, operands before operations, or report where it is invalid.
 
     Examples
     --------

@@ -32,7 +32,7 @@ _FEWEST_SUMS, _MOST_SUMS = 100, 1000
 
 @dataclass(frozen=True)
 class ScenarioMeasure(Measure):
-    """A measure in a scenario: a `Scenario`, or the same as plain data."""
+    """A measure in a scenario, given as a `Scenario` or as plain data."""
 
     scenario: Any = None
 
@@ -53,7 +53,7 @@ class ScenarioMeasure(Measure):
         return {} if self.scenario is None else {"scenario": self.scenario.name or "unnamed"}
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the measurements, where each released row is known to come from an original one."""
+        """Return the measurements, if the original row of each released row is known."""
         if release.original is None or release.rows is None:
             raise NotApplicable("it is not known which record each released row comes from")
         scenario = self.scenario or Scenario()
@@ -70,7 +70,7 @@ class ScenarioMeasure(Measure):
 @register
 @dataclass(frozen=True)
 class GoodUtility(ScenarioMeasure):
-    """How much of what the honest user's miners achieve on the original is lost with the release.
+    """How much of the performance of the honest user's miners is lost with the release.
 
     The good utility of a miner is Σ w(x) E(predicted, true) over all records. Its decline is
     1 - U(release) / U(original), at least 0; the value is the largest decline of the miners, so the
@@ -167,7 +167,7 @@ class GoodUtility(ScenarioMeasure):
 
 @dataclass(frozen=True)
 class _Decline:
-    """What a miner achieves on the original and on the release, and the standard error of their ratio."""
+    """A miner's performance on the original and on the release, and the standard error of their ratio."""
 
     original: float
     released: float
@@ -175,13 +175,13 @@ class _Decline:
 
     @property
     def value(self) -> float:
-        """The share of the good utility that is lost; negative where the release serves better."""
+        """The lost share of the good utility; negative if the release serves better."""
         return 1 - self.released / self.original
 
 
 @dataclass(frozen=True, eq=False)
 class _Utility:
-    """A sum over records, with what its variance needs.
+    """A sum over records, with the terms of its variance.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class _Utility:
     mixed: Floats = field(repr=False)
 
     def plus(self, other: _Utility) -> _Utility:
-        """Return the sum of both; equal records may vary together, so that their spreads add at most."""
+        """Return the sum of both; equal records may be correlated, so their spreads add at most."""
         within = (math.sqrt(max(self.within, 0.0)) + math.sqrt(max(other.within, 0.0))) ** 2
         return _Utility(self.total + other.total, within, self.mixed + other.mixed)
 
@@ -213,7 +213,7 @@ def _decline(
     scenario: Scenario,
     weights: Floats,
 ) -> _Decline | None:
-    """Return what becomes of a miner's good utility; nothing if the miner did not come to an end."""
+    """Return the decline of a miner's good utility, or ``None`` if the miner did not finish."""
     judged = (scenario, weights, scenario.user.error)
     original = released(table, release.schema, {})
 
@@ -229,7 +229,7 @@ def _decline(
 
 
 def _together(utilities: Iterable[_Utility | None]) -> _Utility | None:
-    """Add up the utilities of several targets; nothing if a miner did not come to an end for one of them."""
+    """Add up the utilities of several targets, or return ``None`` if a miner did not finish for one."""
     known: list[_Utility] = []
     for each in utilities:
         if each is None:
@@ -241,7 +241,7 @@ def _together(utilities: Iterable[_Utility | None]) -> _Utility | None:
 def _utility_of_original(
     original: Release, name: str, miner: str, scenario: Scenario, weights: Floats
 ) -> _Utility | None:
-    """Return the good utility of the original, where it is large enough from the shelf."""
+    """Return the good utility of the original, from the cache if the table is large."""
     every_row = np.arange(original.n_rows)
 
     def computed() -> list[Any] | None:
@@ -256,7 +256,7 @@ def _utility_of_original(
 def _utility(
     release: Release, rows: Integers, name: str, miner: str, scenario: Scenario, weights: Floats
 ) -> _Utility | None:
-    """Return what w(x) E(predicted, true) adds up to over all records."""
+    """Return the sum of w(x) E(predicted, true) over all records."""
     found, _ = predictions(release, name, [miner], scenario)
     if not found:
         return None
@@ -277,12 +277,12 @@ def _added(of_row: Integers, values: Floats, n_rows: int) -> Floats:
 
 
 def _mixes(n_rows: int) -> bool:
-    """Return whether there are enough rows to put so many into each sum that none can be read off it."""
+    """Return whether there are enough rows to hide each one in a sum of many."""
     return n_rows >= _FEWEST_SUMS * _ROWS_OF_A_SUM
 
 
 def _mixed(values: Floats) -> Floats:
-    """Add up many rows with random signs, which keeps the expected length of every combination.
+    """Add up many rows with random signs, which preserves the expected length of every combination.
 
     M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", 2002.
     """
@@ -308,7 +308,7 @@ def _ratio_error(old: _Utility, new: _Utility) -> float:
 
 
 def unfinished(miners: Iterable[str]) -> dict[str, str]:
-    """Name in the detail the miners that did not come to an end."""
+    """Name in the detail the miners that did not finish."""
     names = ", ".join(dict.fromkeys(miners))
     return {"unfinished": names} if names else {}
 

@@ -136,7 +136,7 @@ def _label_codes(release: Release, name: str, hits: _Hits) -> Integers:
 @register
 @dataclass(frozen=True)
 class NearerKnowledgeGain(_NearerGain):
-    """The adversary's gain in knowledge when nearer predictions are added to the release.
+    """The adversary's knowledge gain after adding nearer predictions to the release.
 
     The worst miner's nearer predictions of the attacked quasi-identifiers split the classes further;
     then `knowledge-gain` is measured again. It is never below the baseline, the gain without
@@ -177,7 +177,7 @@ class NearerKnowledgeGain(_NearerGain):
 @register
 @dataclass(frozen=True)
 class NearerAccuracyGain(_NearerGain):
-    """How much more often an adversary guesses right when nearer predictions are added to the release.
+    """How much more often an adversary guesses right after adding nearer predictions to the release.
 
     As `nearer-knowledge-gain`, with `accuracy-gain` measured again.
 

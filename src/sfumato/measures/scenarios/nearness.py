@@ -18,7 +18,7 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What is told about one attribute of each record: a value, a set of values or a noisy number.
+    """Statements about one attribute of each record: a value, a set of values or a noisy number.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Told:
     distance: Floats = field(repr=False)
 
     def take(self, entries: Integers) -> Told:
-        """Return what is told about these entries."""
+        """Return the statements about these entries."""
         return Told(self.column.take(entries), self.distance[entries])
 
 
@@ -47,7 +47,7 @@ def true_column(release: Release, name: str) -> Column:
 
 
 def is_noisy(release: Release, name: str) -> bool:
-    """Return whether an attribute is released with noise; else its released values are sets."""
+    """Return whether an attribute is released with noise; otherwise its released values are sets."""
     cells = release.cells[name]
     if cells.sets is None and not (cells.domain and release.schema[name].kind == "numeric"):
         raise NotApplicable(f"what the released values of {name!r} stand for is not known")
@@ -55,9 +55,9 @@ def is_noisy(release: Release, name: str) -> bool:
 
 
 def released_as(release: Release, name: str) -> Told:
-    """Return what the release tells about an attribute of each row.
+    """Return the release's statement about an attribute of each row.
 
-    In a release with groups the sensitive value of a record may be any of its group's.
+    In a release with groups, the sensitive value of a record may be any value of its group.
     """
     truth, cells = true_column(release, name), release.cells[name]
     if is_noisy(release, name):
@@ -69,7 +69,7 @@ def released_as(release: Release, name: str) -> Told:
 
 
 def told_sets(cells: Cells, codes: Codes, truth: Column) -> Told:
-    """Return released values, as codes of these cells, beside the truth."""
+    """Return released values, given as codes of these cells, with their distance from the truth."""
     assert cells.sets is not None
     sizes = cells.sets.sizes[codes] - 1.0
     distance = np.where(cells.sets.contain(codes, truth.codes), sizes, np.inf)
@@ -77,13 +77,13 @@ def told_sets(cells: Cells, codes: Codes, truth: Column) -> Told:
 
 
 def told_values(predicted: Codes, truth: Column) -> Told:
-    """Return predicted values, as codes of the truth's domain, where the release tells sets."""
+    """Return predicted values, as codes of the truth's domain, if the release has sets."""
     column = Column(predicted, truth.domain, truth.kind)
     return Told(column, np.where(predicted == truth.codes, 0.0, np.inf))
 
 
 def told_numbers(predicted: Floats, truth: Column) -> Told:
-    """Return predicted numbers where the release is noisy; whole numbers are rounded."""
+    """Return predicted numbers if the release is noisy; whole numbers are rounded."""
     rounded = np.rint(predicted) if truth.is_whole else predicted
     values, codes = np.unique(rounded, return_inverse=True)
     column = Column(codes, tuple(float(value) for value in values), "numeric")
@@ -91,9 +91,9 @@ def told_numbers(predicted: Floats, truth: Column) -> Told:
 
 
 def nearer(predicted: Floats, released: Floats, c: float) -> Booleans:
-    """Return where a prediction is c% nearer to the truth than the release.
+    """Return which predictions are c% nearer to the truth than the release.
 
-    Nobody comes nearer to a value that the release shows as it is, whatever c.
+    No prediction is nearer than an exactly released value, whatever c.
 
     Parameters
     ----------
@@ -116,9 +116,9 @@ def nearer(predicted: Floats, released: Floats, c: float) -> Booleans:
 
 
 def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
-    """Return 1 for the true value, falling to 0 for the farthest one.
+    """Return 1 for the true value, decreasing to 0 for the farthest one.
 
-    Numbers are as far apart as they differ, categories as the smallest node above both is large.
+    The distance of numbers is their difference, that of categories the size of the lowest node above both.
     """
     if truth.kind == "numeric":
         values = domain_values(truth)
@@ -147,7 +147,7 @@ def released_column(cells: Cells, kind: Kind) -> Column:
 
 
 def _group_distance(release: Release, name: str) -> Floats:
-    """Return for each row how many values its group has, less one."""
+    """Return for each row the number of values in its group, less one."""
     assert release.group_of is not None
     cells = release.cells[name]
     group, n_groups = number_rows([release.group_of], [int(release.group_of.max()) + 1], release.n_rows)

@@ -42,7 +42,7 @@ _COMMONEST = {"category": "majority", "number": "mean-number"}
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What one adversary tells about one attribute of every released record.
+    """The predictions of one adversary for one attribute of every released record.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class Attempt:
 
     @property
     def is_fused(self) -> bool:
-        """Whether several miners stand behind it."""
+        """Whether several miners voted."""
         return self.miner.startswith(FUSED)
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """All that the adversaries tell about one attribute.
+    """All predictions of the adversaries for one attribute.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ Mine = Callable[[Release, str, Sequence[str], Scenario], tuple[list[Predictions]
 def predictions(
     release: Release, name: str, miners: Sequence[str], scenario: Scenario
 ) -> tuple[list[Predictions], list[str]]:
-    """Let miners predict an attribute of every released record, each record by those who have not seen it."""
+    """Let miners predict an attribute of every released record, each by miners that have not seen it."""
     if release.n_records < 2:
         raise NotApplicable("cross-validation needs at least two released records")
     limits = {"folds": scenario.folds, **_settings(scenario)}
@@ -124,7 +124,7 @@ def of_adversary(
 
 
 def ended(found: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
-    """Return the predictions of the miners that came to an end, and the names of those that did not."""
+    """Return the predictions of the miners that finished, and the names of those that did not."""
     return [each for each in found if each.finished], [each.miner for each in found if not each.finished]
 
 
@@ -137,7 +137,7 @@ def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
 
 
 def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | None = None) -> Attempts:
-    """Return what the adversary's miners predict of an attribute, if any of them came to an end."""
+    """Return the predictions of the adversary's miners for an attribute, if any of them finished."""
     miners = suited(release, name, scenario.adversary.miners)
     informed = with_known(release, [each for each in scenario.adversary.knows if each != name])
     every: list[Attempt] = []
@@ -153,7 +153,7 @@ def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | No
 
 
 def with_known(release: Release, names: Sequence[str]) -> Release:
-    """Return a release as somebody sees it who knows the true values of some attributes."""
+    """Return a release as seen by someone who knows the true values of some attributes."""
     table, rows = release.original, release.rows
     if not names or table is None or rows is None:
         return release
@@ -163,13 +163,13 @@ def with_known(release: Release, names: Sequence[str]) -> Release:
 
 
 def commonest(release: Release, name: str, scenario: Scenario) -> Attempt | None:
-    """Return the attempt of an adversary who says the same of everybody, where that came to an end."""
+    """Return the attempt of an adversary who predicts the same for everyone, if it finished."""
     found, _ = of_adversary(release, name, [_COMMONEST[_kind(release, name)]], scenario)
     return _attempt(release, name, found[0], False) if found else None
 
 
 def suited(release: Release, name: str, miners: Sequence[str]) -> list[str]:
-    """Return the miners that predict what is released of an attribute: a category, or a noisy number."""
+    """Return the miners whose predictions match the type of a released attribute."""
     found = [each for each in miners if suits(release, name, each)]
     if not found:
         raise NotApplicable(
@@ -179,7 +179,7 @@ def suited(release: Release, name: str, miners: Sequence[str]) -> list[str]:
 
 
 def suits(release: Release, name: str, miner: str) -> bool:
-    """Return whether a miner predicts what is released of an attribute."""
+    """Return whether a miner predicts the type of a released attribute."""
     return bool(methods.build_miner(miner).predicts == _kind(release, name))
 
 
@@ -188,7 +188,7 @@ def _kind(release: Release, name: str) -> str:
 
 
 def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Release, bool]]:
-    """Return what the miners look at, and whether they then predict released labels instead of values."""
+    """Return the views of the release, each with whether miners predict released labels instead of values."""
     sets = _tells_sets(release, name)
     ways: list[tuple[Release, bool]] = []
     if not sets or adversary.guesses != "released":
@@ -199,25 +199,25 @@ def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Relea
 
 
 class Dealt(Protocol):
-    """What decides how miners see records and are dealt them: a scenario, or a measure of its own."""
+    """The settings of cross-validation: those of a scenario, or of a measure of its own."""
 
     @property
     def folds(self) -> int:
-        """In how many parts the records are divided."""
+        """The number of parts that the records are divided into."""
 
     @property
     def seed(self) -> int:
-        """Decides on the parts."""
+        """The seed of the division."""
 
     @property
     def cells(self) -> CellsAs:
-        """What a generalised cell is to a miner."""
+        """How a generalized cell is presented to a miner."""
 
 
 def sums_key(
     kind: str, release: Release, names: Sequence[str], miners: Sequence[str], dealt: Dealt, *more: object
 ) -> list[object] | None:
-    """Return all that sums over records depend on; nothing if a function of the user's is among it."""
+    """Return everything that sums over records depend on, or ``None`` with a function of the user."""
     if any(callable(each) for each in more):
         return None
     return [
@@ -228,7 +228,7 @@ def sums_key(
 
 
 def vote(found: Sequence[Predictions]) -> Predictions:
-    """Fuse predictions of the same entries: the commonest category (a tie is the first miner's), the mean."""
+    """Combine predictions of the same entries: the mean, or the first of the most common categories."""
     stacked = np.stack([each.predicted for each in found])
     if found[0].predicts == "number":
         return replace(found[0], miner=FUSED, predicted=stacked.mean(axis=0))
@@ -262,7 +262,7 @@ def worth_to_adversary(adversary: Adversary, told: Told, released: Told, truth: 
 
 
 def exactly(told: Told) -> Booleans:
-    """Return where the true value itself is told."""
+    """Return where the true value itself is stated."""
     return told.distance == 0
 
 
@@ -312,7 +312,7 @@ def _tells_sets(release: Release, name: str) -> bool:
 
 
 def _by_label(release: Release, name: str) -> Release:
-    """Return the release with the attribute's labels as categories that stand for nothing else."""
+    """Return the release with the attribute's labels as categories without further meaning."""
     cells = replace(release.cells[name], domain=(), sets=None)
     return replace(release, cells={**release.cells, name: cells}, original=None, rows=None)
 

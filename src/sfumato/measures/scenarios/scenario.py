@@ -30,7 +30,7 @@ REDUCTIONS = ("nearer", "exact", "distance")
 
 @dataclass(frozen=True)
 class User:
-    """The honest user, who predicts an attribute, or several, and is glad of every good prediction.
+    """The honest user, who predicts one or several attributes and benefits from every good prediction.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class User:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The attributes that are named as targets."""
+        """The named targets."""
         return (self.target,) if isinstance(self.target, str) else self.target or ()
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """The adversary, who predicts attributes in order to come nearer to the truth about a person.
+    """The adversary, who predicts attributes to get closer to the truth about a person.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class Scenario:
         _check_word("cells", self.cells, get_args(CellsAs))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain data; functions of your own cannot be written down."""
+        """Return plain data; functions of your own cannot be serialized."""
         return {
             each.name: _plain_part(value) if isinstance(value, (User, Adversary)) else value
             for each in fields(self)
@@ -215,7 +215,7 @@ class Scenario:
         return _built(cls, given)
 
     def check(self, types: Mapping[str, Type]) -> None:
-        """Say which attribute or formula does not fit a table with these attributes."""
+        """Report which attribute or formula does not fit a table with these attributes."""
         for name in (*self.user.targets, *self.adversary.attributes, *self.adversary.knows):
             if name not in types:
                 hint = suggestion(name, types) or f"; there are {', '.join(types)}"

@@ -24,10 +24,10 @@ class _Loss(Measure):
 
 
 class _QuasiIdentifierLoss(_Loss):
-    """A loss that looks at quasi-identifiers only: it has nothing to say where more is withheld."""
+    """A loss of quasi-identifiers only, which does not apply if more is withheld."""
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return the measurement, unless the release also withholds or exchanges sensitive values."""
+        """Return the measurement, unless the release also withholds or swaps sensitive values."""
         if release.group_of is not None:
             raise NotApplicable(
                 "sensitive values are exchanged within groups, and a loss of quasi-identifiers would not "
@@ -89,7 +89,7 @@ class GeneralLoss(_QuasiIdentifierLoss):
 @register
 @dataclass(frozen=True)
 class SuppressionLoss(_Loss):
-    """The share of the records that are left out (SL%).
+    """The share of suppressed records (SL%).
 
     Examples
     --------
@@ -162,7 +162,7 @@ class TotalLoss(_QuasiIdentifierLoss):
 @register
 @dataclass(frozen=True)
 class Discernibility(_QuasiIdentifierLoss):
-    """How many records each record cannot be told from: Σ|E|² + n · suppressed.
+    """How many records each record is indistinguishable from: Σ|E|² + n · suppressed.
 
     References
     ----------
@@ -275,7 +275,7 @@ class Precision(_QuasiIdentifierLoss):
 
 
 def full_domain_levels(release: Release) -> dict[str, int]:
-    """Return the level of each quasi-identifier, or raise `NotApplicable` where one is on several."""
+    """Return the level of each quasi-identifier, or raise `NotApplicable` if one is on several."""
     recipe = release.recipe
     if recipe is not None and recipe.sanitizer == "full-domain":
         given = recipe.parameters.get("levels", {})
@@ -306,7 +306,7 @@ def _level(release: Release, name: str) -> int:
 
 
 def _is_withheld(cells: Cells) -> bool:
-    """Whether a released value may stand for several; a file tells it by nothing but ``*``."""
+    """Whether a released value may stand for several, which files show only by ``*``."""
     return cells.labels == (ROOT,) or (cells.sets is not None and not cells.sets.exact)
 
 

@@ -61,7 +61,7 @@ _EXACT = 2**24
 
 
 class _ResearchLoss(Measure):
-    """What is estimated from a release, compared with the same of the original."""
+    """A comparison of estimates from a release with the same estimates from the original."""
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
@@ -91,7 +91,7 @@ class _ResearchLoss(Measure):
 
 
 class _LossByAttribute(_ResearchLoss):
-    """What is estimated for one sensitive attribute after the other."""
+    """A loss that is computed for one sensitive attribute after the other."""
 
     def of_attributes(
         self, release: Release, table: Table, names: Sequence[str | None]
@@ -107,27 +107,27 @@ class _LossByAttribute(_ResearchLoss):
 @register
 @dataclass(frozen=True)
 class UtilityLoss(_ResearchLoss):
-    """How far the estimated sensitive distributions of large populations lie from the true ones.
+    """The divergence of estimated from true sensitive distributions in large populations.
 
     The mean over all large populations y of the Jensen-Shannon divergence between the true
     distribution of the sensitive attribute in y and the one that a researcher estimates from the
     release, in [0, log 2]. A population is a conjunction of hierarchy nodes, at most one for each
-    quasi-identifier. With many quasi-identifiers there are too many populations to look at; then those count
-    that speak of up to so many quasi-identifiers, ``attributes-together`` in the detail, that they are not.
-    The choice depends on the original alone, so that all its releases are compared by the same populations.
-    The baseline is the same figure when all quasi-identifiers are withheld. A population of which no record
-    is released is estimated to be like all released records. Where the records have survey weights, each
-    counts as the people that it stands for; which populations are large, the records decide.
+    quasi-identifier. If many quasi-identifiers give too many populations, only conjunctions of fewer
+    quasi-identifiers count, ``attributes-together`` in the detail. The choice depends on the original alone,
+    so all its releases are compared by the same populations. The baseline is the same figure with all
+    quasi-identifiers withheld. A population without released records is estimated to be like all released
+    records. With survey weights, each record counts as the people that it represents, but a population is
+    large by its number of records.
 
     Parameters
     ----------
     minimum_support
-        The share of the records that makes a population large.
+        The smallest share of the records of a large population.
     reconstruction
-        How the release is read. ``uniform``: every value that a cell may stand for is equally likely,
-        and a record of a group has any of its sensitive values (the papers' way). ``maximum-entropy``:
-        what a cell leaves open is estimated from the rest of the release. In both a noisy number
-        counts as the nearest original one.
+        How the original is estimated. ``uniform``: every value that a cell may stand for is equally likely,
+        and so is every sensitive value of a record's group (as in the papers). ``maximum-entropy``: open
+        values of a cell are estimated from the rest of the release. In both, a noisy number counts as the
+        nearest original one.
 
     References
     ----------
@@ -190,10 +190,10 @@ class UtilityLoss(_ResearchLoss):
     def by_population(
         self, release: Release, table: Table, names: Sequence[str]
     ) -> tuple[Populations, Floats, Floats]:
-        """Return the large populations and, for each sensitive attribute, what is lost in them.
+        """Return the large populations and their losses for each sensitive attribute.
 
         That is the divergence of each population, and the mean with everything withheld. Attributes are
-        looked at together where the release is read in the same way for all.
+        processed together if their estimates agree.
         """
         populations = large_populations(table, release.schema, self.minimum_support)
         if not len(populations):
@@ -203,7 +203,7 @@ class UtilityLoss(_ResearchLoss):
         return populations, np.concatenate([each for each, _ in found]), np.concatenate([b for _, b in found])
 
     def _why_there_are_none(self, release: Release, table: Table) -> str:
-        """Say why there is no population."""
+        """Return the reason why there is no population."""
         if all(len(np.unique(table[name].codes)) < 2 for name in release.schema.quasi_identifiers):
             return (
                 "every quasi-identifier is the same for everybody, so that there are no parts of the table "
@@ -247,7 +247,7 @@ class QueryError(_LossByAttribute):
     rule
         ``joint``, or ``each`` where the selectivity is that of each attribute.
     seed
-        Decides which queries are asked.
+        The seed for drawing queries.
     reconstruction
         How the release is read, ``uniform`` or ``maximum-entropy``; see `utility-loss`.
 
@@ -331,12 +331,12 @@ class KLDivergence(_LossByAttribute):
     """The Kullback-Leibler divergence of the estimated joint distribution from the true one.
 
     Σ p · log(p / p̂) over the distinct records of the original, natural logarithm: how many nats of
-    information a researcher lacks about a record who takes the estimate for the truth. A suppressed
-    record may be anything, with the sensitive values of the released ones and of one pseudo-record that is
-    spread evenly over all values: without it a value that only suppressed records have would be ruled out
-    and the divergence infinite. Infinite where the release rules out a record that is there, which only
-    noise does. The baseline is the figure when all quasi-identifiers are withheld. Where the records have
-    survey weights, the distributions are those of the people that they stand for.
+    information a researcher who trusts the estimate lacks about a record. A suppressed record may be
+    anything, with the sensitive values of the released ones and of one pseudo-record that is spread evenly
+    over all values. Without it, a value that only suppressed records have would be ruled out and the
+    divergence infinite. The divergence is infinite if the release rules out an original record, which only
+    noise does. The baseline is the figure with all quasi-identifiers withheld. With survey weights, the
+    distributions are those of the people that the records represent.
 
     Parameters
     ----------
@@ -388,7 +388,7 @@ class KLDivergence(_LossByAttribute):
 
 @dataclass(frozen=True, eq=False)
 class _TruePopulations:
-    """What is true of the large populations, to be compared with what is estimated.
+    """The true distributions of the large populations.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ class _TruePopulations:
 
 
 def _truth(release: Release, table: Table, names: tuple[str, ...], populations: Populations) -> Estimate:
-    """Read the original as an estimate for these populations.
+    """Return the original as an estimate for these populations.
 
     Records that lie in the same nodes are in the same populations and are counted together; with survey
     weights that are no whole numbers the sums would differ in their last digits.
@@ -454,7 +454,7 @@ def _truth(release: Release, table: Table, names: tuple[str, ...], populations: 
 
 
 def _counted_alike(table: Table, release: Release) -> Table:
-    """Return the original without survey weights where the release does not know which record has which."""
+    """Return the original without survey weights if the release cannot link them to records."""
     if table.survey_weights is None or release.survey_weights is not None:
         return table
     return replace(table, survey_weights=None)

@@ -40,7 +40,7 @@ from sfumato.runtime.errors import DataError, ParameterError
 @register
 @dataclass(frozen=True)
 class WorkloadUtility(Measure):
-    """How much more often a researcher's classifier is right than on a trivial release.
+    """How much more accurate a researcher's classifier is than on a trivial release.
 
     U_san - U_base: the cross-validated accuracy on the release, less that on the better of the two trivial
     sanitizations, one without the quasi-identifiers and one without the sensitive attributes; each time
@@ -200,7 +200,7 @@ class WorkloadUtility(Measure):
 
 
 def trivial_features(schema: Schema, target: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield what each trivial sanitization withholds, and what is left to learn the target from.
+    """Yield what each trivial sanitization withholds, and the features that remain for the target.
 
     One that withholds the target itself leaves nothing to learn.
     """

@@ -73,7 +73,7 @@ class Spread:
         return cls(codes, np.arange(n_codes + 1), np.arange(n_codes), np.ones(n_codes), n_codes)
 
     def with_anything(self) -> Spread:
-        """Return the spread with one more unit and one more label, evenly on all codes."""
+        """Return the spread with one more unit and one more label, spread evenly over all codes."""
         return Spread(
             np.append(self.label_of, self.n_labels),
             np.append(self.starts, self.starts[-1] + self.n_codes),
@@ -115,7 +115,7 @@ class Mixtures:
 
     @classmethod
     def beside(cls, parts: Sequence[Mixtures]) -> Mixtures:
-        """Put the mixtures of the same units beside one another, one attribute after the other."""
+        """Combine the mixtures of several attributes of the same units."""
         firsts = np.cumsum([0, *(part.n_values for part in parts)])
         mixture = [np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts)) for part in parts]
         order = np.argsort(np.concatenate(mixture), kind="stable")
@@ -135,7 +135,7 @@ class Mixtures:
 
     @property
     def arrays(self) -> MixtureArrays:
-        """What kernels take."""
+        """The arrays for kernels."""
         return MixtureArrays(self.starts, self.values, self.counts, self.totals)
 
 
@@ -180,7 +180,7 @@ class Estimate:
 
     @property
     def units(self) -> Units:
-        """What kernels take."""
+        """The arrays for kernels."""
         return Units(self.labels, self.weights, self.mixture_of)
 
     @cached_property
@@ -202,7 +202,7 @@ class Estimate:
 
     @cached_property
     def all_labels(self) -> LabelArrays:
-        """The labels of all quasi-identifiers behind one another."""
+        """The labels of all quasi-identifiers, concatenated."""
         lengths = [np.diff(spread.starts) for spread in self.spreads]
         return LabelArrays(
             sealed(np.concatenate([[0], np.cumsum(np.concatenate(lengths))])),
@@ -253,7 +253,7 @@ class Estimate:
         return found
 
     def with_suppressed(self, n_suppressed: float) -> Estimate:
-        """Return this estimate with records, or people that records stand for, that may be anything.
+        """Return this estimate with more records, or people that they represent, that may be anything.
 
         Their sensitive values are those of the others; one more record, spread over all values, keeps
         a value that none of the others has from being impossible.
@@ -273,7 +273,7 @@ class Estimate:
         )
 
     def shares_in(self, nodes: AttributeNodes) -> NodeShares:
-        """Return for each node the labels of its attribute that reach into it, with their shares."""
+        """Return for each node the labels of its attribute that overlap it, with their shares."""
         parts = []
         for place, spread in enumerate(self.spreads):
             first, last = nodes.first_code[place : place + 2]

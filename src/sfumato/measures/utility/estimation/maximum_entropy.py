@@ -106,7 +106,7 @@ def _associated(estimate: Estimate, units: Integers, places: Integers, amounts: 
 
 
 def _profiles(estimate: Estimate) -> tuple[Integers, Integers]:
-    """Number the combinations of labels: return that of each unit, and a unit of each."""
+    """Number the combinations of labels: return the number of each unit, and a unit of each."""
     profile_of, n_profiles = number_rows(
         [spread.label_of for spread in estimate.spreads],
         [spread.n_labels for spread in estimate.spreads],
@@ -116,7 +116,7 @@ def _profiles(estimate: Estimate) -> tuple[Integers, Integers]:
 
 
 def _together(estimate: Estimate, units: Integers, values: Codes, amounts: Floats) -> Estimate:
-    """Put units with the same exact values together, each with a mixture of its own."""
+    """Merge units with the same exact values, each with a mixture of its own."""
     n_values = estimate.mixtures.n_values
     profile_of, first = _profiles(estimate)
     keys, entry = np.unique(profile_of[units] * n_values + values, return_inverse=True)

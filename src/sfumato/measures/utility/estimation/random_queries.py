@@ -28,7 +28,7 @@ SelectivityRule = Literal["joint", "each"]
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """Questions how many records have accepted values in some quasi-identifiers and a sensitive one.
+    """Queries that count records with accepted values in some quasi-identifiers and a sensitive attribute.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _draw(
 
 
 def _some_codes(column: Column, share: float, rng: np.random.Generator) -> Integers:
-    """Draw the values to accept: neighbours if they are numbers, else any."""
+    """Draw the accepted values: neighbours if they are numbers, else any."""
     n_values = len(column.domain)
     wanted = min(n_values, math.ceil(round(n_values * share, 9)))
     if column.kind == "numeric":

@@ -23,11 +23,11 @@ Reconstruction = Literal["uniform", "maximum-entropy"]
 
 
 class Unreadable(Exception):
-    """Raised for a release that cannot be read as weights over original values; the message says why."""
+    """Raised for a release that has no weights over original values; the message says why."""
 
 
 def reconstructed(release: Release, sensitive: str | None, how: Reconstruction) -> Estimate:
-    """Read a release in the way of this name.
+    """Estimate the original from a release by the method of this name.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def reconstructed(release: Release, sensitive: str | None, how: Reconstruction) 
 
 
 def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
-    """Read a release under the uniform assumption.
+    """Estimate the original under the uniform assumption.
 
     Every value that a released one may stand for, and that occurs in the data, is equally likely; every
     record of a group is equally likely to have any of the group's sensitive values. A noisy number
@@ -79,7 +79,7 @@ def _tells_values_apart(release: Release, sensitive: Sequence[str]) -> bool:
 
 
 def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estimate:
-    """Read a release; where nobody's sensitive value is told apart, all classes are one group."""
+    """Estimate from a release; if it does not distinguish sensitive values, all classes form one group."""
     table = original_of(release)
     names = release.schema.quasi_identifiers
     group_of = release.groups.class_of if by_class else np.zeros(release.n_rows, dtype=np.int64)
@@ -106,7 +106,7 @@ def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estima
 
 
 def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estimate:
-    """Read a release under the uniform assumption, its sensitive attributes beside one another.
+    """Estimate the original under the uniform assumption, for several sensitive attributes at once.
 
     What the release says of the quasi-identifiers is the same for all of them and is read once.
     """
@@ -119,12 +119,12 @@ def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estim
 
 
 def true_estimate(table: Table, schema: Schema, sensitive: str | None) -> Estimate:
-    """Read the bound original itself: every unit exact."""
+    """Return the bound original itself as an estimate, with every unit exact."""
     return uniform_estimate(released(table, schema, {}), sensitive)
 
 
 def blind_estimate(truth: Estimate) -> Estimate:
-    """Return what is left when all quasi-identifiers are withheld: one unit that may be anything."""
+    """Return the estimate with all quasi-identifiers withheld: one unit that may be anything."""
     n_values = truth.mixtures.n_values
     spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
     firsts = truth.mixtures.first_values
@@ -133,14 +133,14 @@ def blind_estimate(truth: Estimate) -> Estimate:
 
 
 def original_of(release: Release) -> Table:
-    """Return the original, or say that there is none."""
+    """Return the original, or raise an error if there is none."""
     if release.original is None:
         raise Unreadable("the original is needed, and the release was read from files alone")
     return release.original
 
 
 def counted_as(release: Release) -> Floats:
-    """Return for each released row how many people a researcher counts: by survey weights where there are.
+    """Return for each released row how many people a researcher counts, by survey weights if there are any.
 
     Records that were made up, or drawn from all, count for as many as there are originals.
     """
@@ -180,7 +180,7 @@ def nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
 
 
 def _nearest_sets(name: str, cells: Cells, column: Column) -> ValueSets:
-    """Take each changed number for the nearest original one."""
+    """Replace each changed number by the nearest original one."""
     nearest = nearest_codes(name, cells, column)
     return ValueSets(np.arange(len(nearest) + 1), nearest, np.ones_like(nearest), len(column.domain))
 

@@ -27,7 +27,7 @@ MOST_WORK = 600_000_000
 
 @dataclass(frozen=True, eq=False)
 class AttributeNodes:
-    """The nodes of all quasi-identifiers' hierarchies that matter, numbered through.
+    """The relevant nodes of all quasi-identifiers' hierarchies, in one numbering.
 
     A node is a set of values of one attribute. Nodes with the same values count once, and one with all
     values is none.
@@ -65,7 +65,7 @@ class AttributeNodes:
         return self.codes_of_node[self.code_starts[node] : self.code_starts[node + 1]]
 
     def alike(self, attribute: int) -> tuple[Codes, Codes]:
-        """Number the codes of an attribute, those in the same nodes alike; return also one code of each."""
+        """Number the codes of an attribute by the nodes that they are in; also return one code per number."""
         place: dict[bytes, int] = {}
         starts = self.node_starts[self.first_code[attribute] : self.first_code[attribute + 1] + 1].tolist()
         number = [
@@ -85,7 +85,7 @@ class AttributeNodes:
 
     @classmethod
     def of(cls, sets: list[list[Codes]], n_codes: list[int]) -> AttributeNodes:
-        """Number the nodes: for each attribute the codes of each node, and how many codes there are."""
+        """Number the nodes, given the codes of each node and the number of codes, per attribute."""
         every = [codes for of_attribute in sets for codes in of_attribute]
         attribute_of = np.repeat(np.arange(len(sets)), [len(of_attribute) for of_attribute in sets])
         sizes = np.array([len(codes) for codes in every], dtype=np.int64)
@@ -168,7 +168,7 @@ def large_populations(table: Table, schema: Schema, minimum_support: float) -> P
 
 
 def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
-    """Return the values of each node below the root, sets of values that are equal only once."""
+    """Return the distinct sets of values of the nodes below the root."""
     found: list[Codes] = []
     n_values = len(hierarchy.values)
     for level in range(hierarchy.height):
@@ -209,7 +209,7 @@ def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
 
 
 def _different(columns: Sequence[Column], group_of: Integers) -> Integers:
-    """Return how many different rows each group has."""
+    """Return how many distinct rows each group has."""
     codes, sizes = [column.codes for column in columns], [len(column.domain) for column in columns]
     number, n_different = number_rows(codes, sizes, len(group_of))
     return np.bincount(group_of[first_row_of_group(number, n_different)])
@@ -217,7 +217,7 @@ def _different(columns: Sequence[Column], group_of: Integers) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Rows that lie in different nodes: their codes, their weights, and how many different rows each is."""
+    """Rows in different nodes: their codes, their weights, and how many distinct rows each represents."""
 
     codes: Codes
     weights: Integers
@@ -225,7 +225,7 @@ class _Rows:
 
 
 def alike_in(nodes: AttributeNodes, codes: Sequence[Codes]) -> tuple[Integers, Codes]:
-    """Put rows that lie in the same nodes together.
+    """Merge rows that are in the same nodes.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def alike_in(nodes: AttributeNodes, codes: Sequence[Codes]) -> tuple[Integers, C
 
 
 def _within_reach(nodes: AttributeNodes, rows: _Rows, least: int, n_values: list[int]) -> Populations:
-    """Return all large conjunctions, or those of so many attributes that they are not too many."""
+    """Return all large conjunctions, or those of as many attributes as is feasible."""
     every = _of_up_to(len(rows.codes), nodes, rows, least, n_values)
     if every is not None:
         return every
@@ -268,7 +268,7 @@ def _of_up_to(
     *,
     always: bool = False,
 ) -> Populations | None:
-    """Return the large conjunctions of up to so many attributes, ``None`` where that is too many."""
+    """Return the large conjunctions of up to this many attributes, or ``None`` if there are too many."""
     unlimited = np.iinfo(np.int64).max
     # each row that is looked at adds to each sensitive attribute, each population has all their values
     depths, last_nodes, supports, work, is_complete = large_conjunctions(

@@ -21,7 +21,7 @@ from sfumato.runtime.arrays import Codes, Floats
 @register
 @dataclass(frozen=True)
 class CorrelationDifference(FidelityMeasure):
-    """How far the correlation of two attributes in the release lies from that in the original, on average.
+    """The mean difference between the correlations in the release and those in the original.
 
     The mean over all pairs of attributes of the absolute difference. Two numbers: Pearson's correlation; two
     categories: Cramér's V; one of each: the correlation ratio, the root of the share of the number's variance
@@ -76,7 +76,7 @@ class CorrelationDifference(FidelityMeasure):
 
 
 def association(records: SingleValues, first: str, second: str) -> float:
-    """Return how strongly two attributes go together: 0 not at all, 1 (or -1, of numbers) completely."""
+    """Return the strength of the association of two attributes: 0 none, 1 (or -1 for numbers) perfect."""
     numbers = [records.numbers.get(name) for name in (first, second)]
     known = np.ones(records.n_records, dtype=np.bool_)
     for each in numbers:

@@ -21,7 +21,7 @@ from sfumato.runtime.errors import ParameterError, suggestion
 
 
 class FidelityMeasure(Measure):
-    """A comparison of the records of a release with those of the original, fair to every kind of release."""
+    """A comparison of the records of a release with the original that suits every type of release."""
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
@@ -31,11 +31,11 @@ class FidelityMeasure(Measure):
 
     @property
     def fewest_attributes(self) -> int:
-        """How many attributes must differ between people."""
+        """The number of attributes that must vary."""
         return 2
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        """Return what the comparison says."""
+        """Return the result of the comparison."""
         names = compared_attributes(release, self.fewest_attributes)
         true = original_records(release, names, self.seed)
         made = released_records(release, names, self.seed)
@@ -48,7 +48,7 @@ class FidelityMeasure(Measure):
 
 @dataclass(frozen=True)
 class TargetMeasure(FidelityMeasure):
-    """A comparison of what is learned about one attribute from the others."""
+    """A comparison of what can be learned about one attribute from the others."""
 
     target: AttributeName = ""
     seed: Seed = 0

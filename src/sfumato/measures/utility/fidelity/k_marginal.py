@@ -24,7 +24,7 @@ from sfumato.runtime.arrays import Floats, Integers
 @register
 @dataclass(frozen=True)
 class KMarginal(FidelityMeasure):
-    """NIST's k-marginal score: how alike the shares of all combinations of a few attributes are.
+    """NIST's k-marginal score: the similarity of the shares of all combinations of a few attributes.
 
     500 · (2 - mean of Σ|p - q|) over the marginals of so many attributes, p being the shares in the original
     and q those in the release: 1000 where all are equal, 0 where no combination occurs in both. Numbers with
@@ -72,7 +72,7 @@ class KMarginal(FidelityMeasure):
 
     @property
     def fewest_attributes(self) -> int:
-        """As many as a marginal has."""
+        """The number of attributes of a marginal."""
         return self.attributes
 
     def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
@@ -110,7 +110,7 @@ Cut = tuple[Integers, Integers, int]
 
 
 def cut_codes(true: SingleValues, made: SingleValues, bins: int) -> Mapping[str, Cut]:
-    """Cut numbers with many values at the original's quantiles; other values stay as they are."""
+    """Cut numbers with many values at the original's quantiles; keep other values."""
     return {name: _cut(name, true, made, bins) for name in true.codes}
 
 

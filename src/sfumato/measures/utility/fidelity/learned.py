@@ -29,7 +29,7 @@ _PARTS = 3
 @register
 @dataclass(frozen=True)
 class Propensity(FidelityMeasure):
-    """How well a decision tree tells released records from original ones: the standardised pMSE.
+    """How well a decision tree distinguishes released records from original ones: the standardized pMSE.
 
     A tree learns from two parts of three, of all records of both tables together, which of them are released,
     and gives each record of the third part the probability p of being so; c is the share of released ones,
@@ -71,7 +71,7 @@ class Propensity(FidelityMeasure):
 
     @property
     def fewest_attributes(self) -> int:
-        """One is enough to look different."""
+        """One is enough to differ."""
         return 1
 
     def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
@@ -86,7 +86,7 @@ class Propensity(FidelityMeasure):
         yield self.taken(min(1.0, value))
 
     def _told(self, known: Floats, is_released: Floats) -> Floats:
-        """Return how much likelier than others each record is released, to a tree that has not seen it."""
+        """Return how much likelier each record is to be released, to a tree that has not seen it."""
         told = np.empty(len(known))
         parts = _parts(known, is_released, self.seed)
         for part in range(_PARTS):
@@ -100,7 +100,7 @@ class Propensity(FidelityMeasure):
 @register
 @dataclass(frozen=True)
 class TransferLoss(TargetMeasure):
-    """How much less often a tree that learned from the release is right about the original.
+    """How much accuracy a tree loses on the original if it learned from the release instead.
 
     A decision tree learns the target from the released records and predicts it for the original ones; the
     value is what it loses in accuracy against one that learned from the original in the same way. The
@@ -159,7 +159,7 @@ class TransferLoss(TargetMeasure):
 
 
 def _parts(known: Floats, is_released: Floats, seed: int) -> Integers:
-    """Divide the records of both tables into parts of a size, those of which both have as many alike."""
+    """Divide the records of both tables into parts of equal size, with matching records in the same part."""
     columns = [np.unique(column, return_inverse=True)[1] for column in known.T]
     kind_of, n_kinds = number_rows(columns, [int(each.max()) + 1 for each in columns], len(known))
     of_table = [np.flatnonzero(is_released == side) for side in (0, 1)]
@@ -173,7 +173,7 @@ def _parts(known: Floats, is_released: Floats, seed: int) -> Integers:
 
 
 def _features(records: SingleValues, names: Sequence[str]) -> Floats:
-    """Return what a tree learns from: numbers as they are, categories by their codes."""
+    """Return the features of a tree: numbers unchanged, categories as codes."""
     columns = [
         records.numbers[name] if name in records.numbers else records.codes[name].astype(np.float64)
         for name in names

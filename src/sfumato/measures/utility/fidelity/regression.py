@@ -27,7 +27,7 @@ _NO_ERROR = 1e-6
 @register
 @dataclass(frozen=True)
 class RegressionLoss(TargetMeasure):
-    """How little the confidence intervals of regression coefficients overlap, release against original.
+    """How little the confidence intervals of regression coefficients of release and original overlap.
 
     A linear regression of the target on all other attributes, least squares: numbers in units of the
     original's standard deviation, one indicator for each frequent category. A categorical target is the
@@ -92,7 +92,7 @@ class RegressionLoss(TargetMeasure):
 
 @dataclass(frozen=True, eq=False)
 class _Coefficients:
-    """What a regression found: the coefficients and their standard errors."""
+    """The coefficients of a regression and their standard errors."""
 
     value: Floats
     error: Floats
@@ -100,7 +100,7 @@ class _Coefficients:
 
 @dataclass(frozen=True, eq=False)
 class _Design:
-    """Which columns a regression has, by the original: the same for every release."""
+    """The columns of a regression, determined by the original: the same for every release."""
 
     target: str
     commonest: int | None
@@ -135,7 +135,7 @@ def _scale(numbers: Floats) -> tuple[float, float]:
 
 
 def _frequent(records: SingleValues, name: str) -> Sequence[int]:
-    """Return the commonest categories but the first, which the others are compared with."""
+    """Return the most common categories except the first, which is the reference."""
     counts = np.bincount(records.codes[name])
     order = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
     return [int(value) for value in order[1:] if counts[value]]
@@ -163,7 +163,7 @@ def _overlap(first: _Coefficients, second: _Coefficients, told: np.ndarray) -> f
 
 
 def _mixed(records: SingleValues, seed: int) -> SingleValues:
-    """Return records of which every attribute is drawn by itself."""
+    """Return records with every attribute drawn independently."""
     rng = np.random.default_rng([seed, 3])
     orders = {name: rng.permutation(records.n_records) for name in records.codes}
     return SingleValues(

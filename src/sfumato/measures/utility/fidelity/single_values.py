@@ -45,7 +45,7 @@ class SingleValues:
 
 
 def original_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
-    """Return the records of the original, as they are."""
+    """Return the records of the original."""
     table, rng = _original(release), np.random.default_rng([seed, 0])
     rows = _drawn(table.weights, rng)
     codes = {name: table[name].codes[rows] for name in names}
@@ -57,7 +57,7 @@ def original_records(release: Release, names: Sequence[str], seed: int) -> Singl
 
 
 def released_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
-    """Return the released records, of every released set one value drawn.
+    """Return the released records, with one value drawn from every released set.
 
     A set's values that occur in the original are equally likely. A sensitive value that is told for a group
     is that of some record of the group. A changed number counts as it is and, where a category is needed,
@@ -81,7 +81,7 @@ def released_records(release: Release, names: Sequence[str], seed: int) -> Singl
 
 
 def compared_attributes(release: Release, least: int) -> tuple[str, ...]:
-    """Return the attributes to compare: quasi-identifiers and sensitive ones that differ at all."""
+    """Return the attributes to compare: quasi-identifiers and sensitive ones that vary at all."""
     table = _original(release)
     names = (*release.schema.quasi_identifiers, *release.schema.sensitive)
     found = tuple(name for name in names if name in release.cells and len(np.unique(table[name].codes)) > 1)
@@ -98,7 +98,7 @@ def _original(release: Release) -> Table:
 
 
 def _drawn(weights: Integers, rng: np.random.Generator) -> Integers:
-    """Return the row of each record; of too many records some."""
+    """Return the row of each record, or of a sample if there are too many."""
     if weights.sum() > MOST_RECORDS:
         weights = rng.multivariate_hypergeometric(weights, MOST_RECORDS, method="marginals")
     return np.repeat(np.arange(len(weights)), weights)
