@@ -18,24 +18,24 @@ _OTHERWISE = "it says something else than what was found now"
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What stands in ``certificate.json``.
+    """The contents of ``certificate.json``.
 
     Parameters
     ----------
     manifest
         The SHA-256 of the manifest that was checked.
     checked_by
-        Who ran the checks, as they call themselves.
+        The person who ran the checks, by their own name.
     version
         The version of sfumato that ran them.
     when
         The time, ISO 8601, UTC.
     checked
-        What was computed once more and found to hold.
+        The statements that were computed again and hold.
     not_checked
         The unverified claims, which no reader can check, and what only a later version can check.
     fails
-        What does not hold, and what was found instead.
+        The statements that do not hold, with what was found instead.
     """
 
     manifest: str
@@ -48,7 +48,7 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 def certified(folder: Path, checks: Sequence[Check], *, by: str, version: str, when: str) -> Certificate:
-    """Write down the outcome of all checks."""
+    """Record the outcome of all checks as a certificate."""
     return Certificate(
         manifest=fingerprint(folder, MANIFEST)[0],
         checked_by=by,
@@ -71,7 +71,7 @@ def publisher_s(folder: Path, manifest: Manifest, checks: Sequence[Check]) -> Ce
 def certificate_check(
     folder: Path, manifest: Manifest, checks: Sequence[Check], *, version: str = ""
 ) -> Check:
-    """Compare the publisher's certificate with what was found just now.
+    """Compare the publisher's certificate with the current results.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def _differing_check(
 ) -> Check:
     """Compare a certificate of another version, line by line.
 
-    The lines of a format stay as they are. A later version may have more checks without a numeral, which an
-    earlier certificate lacks; a line that is not known can be true only of a later version.
+    The lines of a format do not change. A later version may have more checks without a numeral, which an
+    earlier certificate lacks; an unknown line can be true only of a later version.
     """
     of_writer = {stated_words(name): compared_words(name) for name in page_names(manifest)}
     lines = {of_writer.get(line, line): "checked" for line in wanted.checked}

@@ -61,16 +61,16 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Check:
-    """One statement, and what became of it.
+    """One statement and its result.
 
     Parameters
     ----------
     what
         The statement.
     problem
-        What was found instead, where it does not hold.
+        What was found instead, if it does not hold.
     unverified
-        Whether it is an unverified claim: nobody can check it from the files.
+        Whether it is an unverified claim, which nobody can check from the files.
     undecided
         Whether only a later version of sfumato can check it; the problem says why.
     """
@@ -82,7 +82,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against it."""
+        """Whether nothing contradicts the statement."""
         return not self.problem
 
     @property
@@ -95,14 +95,14 @@ class Check:
 
 @dataclass(frozen=True)
 class FolderChecks:
-    """What became of the statements of a folder, and the tables that were read, if they could be."""
+    """The checks of a folder, and its tables if they could be read."""
 
     checks: list[Check]
     tables: Mapping[str, WrittenTable] | None = None
 
     @property
     def hold(self) -> bool:
-        """Whether nothing speaks against any statement."""
+        """Whether nothing contradicts any statement."""
         return all(check.holds for check in self.checks)
 
 
@@ -116,8 +116,8 @@ def check_folder(
     folder, manifest
         The folder, and what it says of itself.
     tables
-        What was read from the data files when the manifest was made: the checksums show that they are the
-        same. By default they are read now.
+        The tables as read when the manifest was made; the checksums show that they have not changed. By
+        default they are read now.
     """
     try:
         checks = [*_file_checks(folder, manifest)]
@@ -194,7 +194,7 @@ def _file_check(folder: Path, name: str, manifest: Manifest) -> Check:
 
 
 def _some(names: set[str]) -> str:
-    """Name a few files, as far as their names can be printed."""
+    """List a few file names that can be printed."""
     shown = [
         name if name.isprintable() and len(name) < 100 else "a file with an odd name"
         for name in sorted(names)
@@ -261,7 +261,7 @@ def _resources(
 
 
 def _field(name: str, kind: str, facts: FormatFacts | None) -> dict[str, Any]:
-    """Describe a column, as a statistics program has it where the file is one's."""
+    """Describe a column, in the terms of a statistics program for its files."""
     if facts is None:
         return {"name": name, "type": kind}
     codes = facts.codes.get(name, {})
@@ -358,7 +358,7 @@ def _says(claim: Claimed, again: Recomputed) -> bool:
 
 
 def _same(claimed: Any, found: Any) -> bool:
-    """Return whether a document says what was found, numbers up to rounding."""
+    """Return whether a document says what was found, with numbers equal up to rounding."""
     if isinstance(found, Mapping):
         return (
             isinstance(claimed, Mapping)
@@ -411,9 +411,9 @@ def _requirement_check(seen: PublicView, requirement: RequirementFacts, *, count
 
 
 def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts, model: KnownModel) -> Check:
-    """Believe what only the owner can count, unless the records alone speak against it.
+    """Accept what only the owner can count, unless the records alone contradict it.
 
-    A class has no more people than records; where pseudonyms are published, its people can be counted.
+    A class has no more people than records; if pseudonyms are published, its people can be counted.
     """
     what = f"{name} keeps {requirement.parameter} = {requirement.limit:g}, counting people"
     if not _same(requirement.reached, requirement.limit) or requirement.prior != "original":
@@ -428,7 +428,7 @@ def _kept_for_people(seen: PublicView, name: str, requirement: RequirementFacts,
 
 
 def _fewest(seen: PublicView) -> tuple[int, str]:
-    """Return how many people the smallest class has, or as many records where nobody sees whose they are."""
+    """Return the number of people of the smallest class, or of its records if people cannot be told apart."""
     if seen.people is None:
         return int(seen.sizes.min()), "records"
     return int(seen.people.min()), "people by their pseudonyms"
@@ -490,7 +490,7 @@ def _policy_checks(seen: PublicView, manifest: Manifest) -> Iterator[Check]:
 
 
 def _too_few(seen: PublicView, limit: LimitFacts) -> str:
-    """Say how large the smallest class is, where a policy asks for a larger one."""
+    """Return the size of the smallest class if a policy asks for a larger one."""
     fewest, of_what = _fewest(seen)
     if limit.measure != "k-anonymity" or limit.at_least is None or fewest >= limit.at_least - _TIE:
         return ""
@@ -502,7 +502,7 @@ def _is_limited(said: Claimed | OwnerFigure, limit: LimitFacts) -> bool:
 
 
 def _limited_values(seen: PublicView, limit: LimitFacts, claims: list[Claimed]) -> list[Any]:
-    """Return what is claimed; of one sensitive attribute compute it, as a claim may be the worst of all."""
+    """Return the claimed values; compute that of a single attribute, as a claim may be the worst of all."""
     if limit.attribute is None or limit.measure not in MEASURES:
         return [claim.value for claim in claims]
     alone = tuple(each for each in seen.sensitive if each.name == limit.attribute)
@@ -548,7 +548,7 @@ def _told_cells(seen: PublicView, tables: Mapping[str, WrittenTable], name: str)
 
 
 def _parent_check(parent: ParentFacts) -> Check:
-    """Believe whose recoding it is, if that is named as `publish` names it."""
+    """Accept the named parent of a recoding, if it is named as `publish` names it."""
     named = [*parent.earlier, *([] if parent.manifest is None else [parent.manifest])]
     is_named = all(len(each) == 64 and set(each) <= set("0123456789abcdef") for each in named)
     what = f"the recoding is that of an earlier release, candidate {parent.candidate or 'unnamed'}"

@@ -45,7 +45,7 @@ _OR_MISSING = " or missing"
 
 @dataclass(frozen=True)
 class KnownMethod:
-    """What is known of a method: which statements a release that it made can carry.
+    """The facts about a method that decide which statements its releases can carry.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class KnownMethod:
 
     @property
     def keeps_every_record(self) -> bool:
-        """Whether it never leaves out a record of the table that it is given."""
+        """Whether it never suppresses a record of its table."""
         return self.kind != "synthetic" and not self.is_sample and "suppression" not in self.parameters
 
 
@@ -171,7 +171,7 @@ def contradictions(seen: PublicView, manifest: Manifest, tables: Tables) -> Iter
 
 
 def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
-    """Return the attributes with cells that read like intervals, sets or branches, and are called exact."""
+    """Return the attributes called exact whose cells read like intervals, sets or branches."""
     method = METHODS.get(manifest.recipe.sanitizer)
     described = {each.name: each for each in manifest.unverified.attributes}
     return [
@@ -184,7 +184,7 @@ def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
 
 
 def _first(problems: Iterator[str]) -> str:
-    """Return the first contradiction; a parameter of the wrong type or size is one, too."""
+    """Return the first contradiction; a parameter of the wrong type or size counts as one."""
     try:
         return next(problems, "")
     except (ArithmeticError, TypeError, ValueError):
@@ -277,7 +277,7 @@ def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -
 
 
 def promised(model: Any) -> list[dict[str, Any]]:
-    """Return the single models of a recipe: (alpha, k)-anonymity asks for k-anonymity, too."""
+    """Return the single models of a recipe: (alpha, k)-anonymity includes k-anonymity."""
     parts: list[dict[str, Any]] = []
     for name, parameters in model.items() if isinstance(model, Mapping) else ():
         if name == "alpha-k-anonymity" and isinstance(parameters, Mapping):
@@ -319,7 +319,7 @@ def _counts(tables: Tables, name: str) -> dict[str | None, int] | None:
 
 
 def _written_as(method: KnownMethod, facts: AttributeFacts, described: UnverifiedAttribute | None) -> Cells:
-    """Return how a method writes an attribute: one that is not quasi-identifying it does not generalise."""
+    """Return how a method writes an attribute: only quasi-identifiers are generalized."""
     if facts.role != "quasi-identifying":
         return "bounded" if method.cells == "bounded" else "exact"
     return "generalised" if described is not None and described.lowest else method.cells
@@ -367,7 +367,7 @@ def _of_a_column(column: FileColumn, written_as: Cells, is_numeric: bool) -> str
 
 
 def _of_the_levels(manifest: Manifest, tables: Tables) -> Iterator[str]:
-    """Compare the levels of a full-domain recoding with the cells: exact ones below, withheld ones on top."""
+    """Compare the levels of a full-domain recoding with the cells: exact at the bottom, ``*`` at the top."""
     levels = manifest.recipe.parameters.get("levels")
     if not isinstance(levels, Mapping):
         yield "the recipe names no levels"
@@ -427,7 +427,7 @@ def _may_be_missing(cell: str | None) -> bool:
 
 
 def _interval(cell: str) -> tuple[float, float, bool] | None:
-    """Return the ends of ``[20, 30)`` or ``[20, 30]``, and whether the last belongs to it."""
+    """Return the ends of ``[20, 30)`` or ``[20, 30]``, and whether the interval includes the last."""
     low, comma, high = cell[1:-1].partition(", ")
     if cell[:1] != "[" or cell[-1:] not in (")", "]") or not comma:
         return None
@@ -436,7 +436,7 @@ def _interval(cell: str) -> tuple[float, float, bool] | None:
 
 
 def _members(cell: str | None) -> frozenset[str] | None:
-    """Return what ``{a, b}`` lists, or the ends of an interval; ``None`` of any other text."""
+    """Return the members of ``{a, b}``, or the ends of an interval; ``None`` for any other text."""
     if cell is None:
         return None
     text = cell.removesuffix(_OR_MISSING)
@@ -446,7 +446,7 @@ def _members(cell: str | None) -> frozenset[str] | None:
 
 
 def _overlap(cells: Collection[str]) -> bool:
-    """Return whether a cell that reads like a set or an interval has values of another cell."""
+    """Return whether a cell that reads like a set or an interval contains values of another cell."""
     texts = [cell.removesuffix(_OR_MISSING) for cell in cells]
     if len(set(texts)) < len(texts):
         return True
@@ -516,7 +516,7 @@ def _described_wrongly(each: UnverifiedAttribute, facts: AttributeFacts, column:
 def _counted_wrongly(
     each: UnverifiedAttribute, facts: AttributeFacts, tables: Tables, method: KnownMethod
 ) -> str:
-    """Compare the number of cells that are called exact with those that read so."""
+    """Compare the number of cells that are called exact with the number that read so."""
     if each.noisy:
         return "is called noisy, and the method adds no noise" if method.kind == "people" else ""
     written_as = _written_as(method, facts, each)
@@ -542,7 +542,7 @@ def _reads_exact(cell: str | None, *, is_numeric: bool) -> bool:
 
 @dataclass(frozen=True)
 class KnownFigure:
-    """A measure that only the owner can take: its side, its direction, and between what its values lie."""
+    """The side, direction and range of a measure that only the owner can compute."""
 
     axis: Literal["privacy", "utility"]
     better: Literal["lower", "higher"] | None
@@ -617,7 +617,7 @@ def _of_the_bands(
 
 
 def _of_a_figure(figure: OwnerFigure, manifest: Manifest, method: KnownMethod | None) -> str:
-    """Say what is wrong with a figure by itself."""
+    """Return the problem with a single figure, if any."""
     counts_people = manifest.unverified.people is not None
     known = FIGURES.get(figure.measure)
     if known is None and figure.measure in MEASURES:
@@ -695,7 +695,7 @@ def _words(span: Span) -> str:
 def _possible(
     seen: PublicView, manifest: Manifest, tables: Tables, method: KnownMethod | None, figure: OwnerFigure
 ) -> Span:
-    """Return between what a figure lies, as far as the cells and the other statements tell."""
+    """Return the range of a figure, as far as the cells and the other statements determine it."""
     asked, name = manifest.recipe.parameters, figure.measure
     if name in _PROMISED and method is not None:
         own = asked.get(_PROMISED[name])
@@ -717,7 +717,7 @@ def _possible(
 
 
 def _loss(seen: PublicView, manifest: Manifest, tables: Tables) -> Span:
-    """Return between what the general loss lies: a withheld cell loses everything, an exact one nothing."""
+    """Return the range of the general loss: a withheld cell loses everything, an exact one nothing."""
     low, high, weights = [0.0], [0.0], [0.0]
     for each in manifest.unverified.attributes:
         if each.role != "quasi-identifying" or each.name not in manifest.layout.attributes:
@@ -749,7 +749,7 @@ def _precision(manifest: Manifest) -> Span:
 
 
 def _of_the_worst(figures: Collection[OwnerFigure]) -> Iterator[str]:
-    """Find a measure of several attributes whose worst figure is not marked, or is not the worst."""
+    """Find a measure of several attributes whose worst figure is unmarked or not the worst."""
     for figure in figures:
         same = [each for each in figures if each.measure == figure.measure]
         told = [each for each in same if each.parameters == figure.parameters and each.band is not None]

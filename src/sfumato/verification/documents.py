@@ -27,7 +27,7 @@ _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One part of the manifest: exactly these keys, exactly these types."""
+    """One part of the manifest, with exactly these keys and types."""
 
 
 class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
@@ -45,7 +45,7 @@ class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
 
 
 class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
-    """How the data lies in its files.
+    """The layout of the data in its files.
 
     ``person`` is the column of pseudonyms, where there is one; ``kind`` what the rows stand for; ``sampled``
     whether they were drawn at random from all.
@@ -61,7 +61,7 @@ class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
 
 
 class RecipeFacts(_Piece, frozen=True):
-    """How the release was made; of this only the models that it promises can be checked."""
+    """The recipe of the release, of which only the promised models can be checked."""
 
     sanitizer: str
     parameters: dict[str, Any]
@@ -83,7 +83,7 @@ class Claimed(_Piece, frozen=True):
 
 
 class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
-    """One model that the recipe promises, the limit, and the level that is reached.
+    """One model that the recipe promises, its limit, and the level reached.
 
     Where ``people`` are counted, the level is the limit: how far it is kept beyond that only the owner knows.
     """
@@ -97,7 +97,7 @@ class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
 
 
 class LimitFacts(_Piece, frozen=True, omit_defaults=True):
-    """What a policy asks of a measure, with these parameters or, where they are ``None``, with any.
+    """The limit of a policy on a measure, with these parameters or, if they are ``None``, with any.
 
     ``attribute`` is the sensitive attribute that it asks it of; ``None`` where it asks it of all.
     """
@@ -109,7 +109,7 @@ class LimitFacts(_Piece, frozen=True, omit_defaults=True):
     attribute: str | None = None
 
     def speaks_of(self, measure: str, parameters: dict[str, Any], attribute: str | None) -> bool:
-        """Return whether a measurement, of one sensitive attribute or of all, is limited."""
+        """Return whether the limit applies to a measurement, of one sensitive attribute or of all."""
         is_of = None in (self.attribute, attribute) or self.attribute == attribute
         return is_of and self.measure == measure and self.parameters in (None, parameters)
 
@@ -136,14 +136,14 @@ class ParentFacts(_Piece, frozen=True):
 
 
 class FileFacts(_Piece, frozen=True):
-    """What tells a file from every other."""
+    """The facts that identify a file."""
 
     sha256: str
     bytes: int
 
 
 class FormatFacts(_Piece, frozen=True, omit_defaults=True):
-    """How the columns are told in a file of a statistics program.
+    """The columns in a file of a statistics program.
 
     ``renamed`` says what a column is called there, where the program does not take its name, ``labels`` the
     label of a column, and ``codes`` the number that stands for a value of it by the value's label.
@@ -155,7 +155,7 @@ class FormatFacts(_Piece, frozen=True, omit_defaults=True):
 
 
 class UnverifiedAttribute(_Piece, frozen=True):
-    """What only the publisher knows of an attribute.
+    """Facts about an attribute that only the publisher knows.
 
     ``levels``, ``lowest`` and ``weight`` are those of its hierarchy and of the losses, ``exact`` the number
     of released cells that are original values, ``noisy`` whether the cells are no sets of original values at
@@ -174,14 +174,14 @@ class UnverifiedAttribute(_Piece, frozen=True):
 
 
 class Band(_Piece, frozen=True):
-    """The interval that a figure lies in; both ends are the figure itself where that may be told."""
+    """The interval that a figure is in; both ends are the figure itself if it may be disclosed."""
 
     low: int | float | str
     high: int | float | str
 
 
 class OwnerFigure(_Piece, frozen=True):
-    """A figure that only the owner can compute, as a band; ``None`` where the measure does not apply.
+    """A figure that only the owner can compute, as a band; ``None`` if the measure does not apply.
 
     ``worst`` says whether it is the worst of its measure over the sensitive attributes, ``met`` whether it
     keeps the policy, where that speaks of it.
@@ -198,14 +198,14 @@ class OwnerFigure(_Piece, frozen=True):
 
 
 class InitialRisk(_Piece, frozen=True):
-    """How well people could be found in the original, at worst and on average, as bands."""
+    """The re-identification risk of the original, at worst and on average, as bands."""
 
     worst: Band
     average: Band
 
 
 class PeopleFacts(_Piece, frozen=True):
-    """Of how many people the records are, in the original and in the release."""
+    """The number of people behind the records, in the original and in the release."""
 
     original: int
     released: int
@@ -238,7 +238,7 @@ class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
 
 
 class Manifest(_Piece, frozen=True, omit_defaults=True):
-    """Everything that a published folder says of itself. The seed is nowhere in it.
+    """All statements of a published folder about itself. The seed is not among them.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
 
 
 class FileManifest(_Piece, frozen=True):
-    """What lies beside the files of a release that is not a published folder; see `Manifest`."""
+    """The manifest of files of a release outside a published folder; see `Manifest`."""
 
     format: int
     sfumato: str
@@ -303,7 +303,7 @@ class FileManifest(_Piece, frozen=True):
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a published folder, or say in one line why it cannot be believed."""
+    """Read the manifest of a published folder, or report in one line why it is not credible."""
     if not os.path.isdir(folder):
         raise VerificationFailed(f"no folder {folder.name}; give one that `sfumato publish` wrote")
     if not os.path.exists(folder / MANIFEST):
@@ -331,7 +331,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _writer(facts: dict[str, Any]) -> str:
-    """Name the version that wrote a manifest, if it is written as versions are."""
+    """Return the version that wrote a manifest, if it has the form of a version."""
     version = facts.get("sfumato")
     if isinstance(version, str) and _VERSION.fullmatch(version):
         return f"sfumato {version} or a later version"
@@ -351,7 +351,7 @@ folders (`tests/golden`); those of the earlier formats stay.
 
 
 def release_number(version: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, for finding out which of two is later.
+    """Return the numbers at the beginning of a version, to find the later one of two.
 
     Examples
     --------
@@ -363,7 +363,7 @@ def release_number(version: str) -> tuple[int, ...]:
 
 
 def read_json(folder: Path, name: str) -> Any:
-    """Read a JSON file strictly: no key twice, no NaN, no number that is not one, no text that is not one."""
+    """Read a JSON file strictly: no duplicate key, no NaN, only valid numbers and texts."""
     written = read_bytes(folder, name, at_most=_LARGEST)
     try:
         found = json.loads(written.decode("utf-8"), object_pairs_hook=_once, parse_int=_whole)
@@ -375,7 +375,7 @@ def read_json(folder: Path, name: str) -> Any:
 
 
 def read_scalar(written: str) -> float | str | bool | None:
-    """Read a number, a truth value or ``null`` as JSON writes it; a `ValueError` for everything else."""
+    """Read a number, a truth value or ``null`` in JSON notation; raise `ValueError` for anything else."""
     found = json.loads(written, parse_constant=_refuse)
     if isinstance(found, (dict, list)):
         raise ValueError("more than one value")
@@ -392,7 +392,7 @@ def written(document: msgspec.Struct | dict[str, Any]) -> str:
 
 
 def canonical(facts: Any) -> bytes:
-    """Return plain data as the bytes that are signed: JSON, keys sorted, no blanks, UTF-8.
+    """Return plain data as the bytes that are signed: JSON, sorted keys, no blanks, UTF-8.
 
     Examples
     --------

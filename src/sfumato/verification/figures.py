@@ -47,7 +47,7 @@ class OneOf:
 
 @dataclass(frozen=True)
 class Recomputed:
-    """What the published cells give for one measure, of one sensitive attribute where it speaks of one."""
+    """The value of one measure computed from the published cells, per sensitive attribute if it has any."""
 
     value: float | None
     attribute: str | None = None
@@ -58,7 +58,7 @@ class Recomputed:
 
 @dataclass(frozen=True)
 class KnownMeasure:
-    """What is known of a measure.
+    """The facts about a measure.
 
     Its side, which values are better, its parameters, how it is computed, and the kinds that it judges.
     """
@@ -71,11 +71,11 @@ class KnownMeasure:
 
 
 class DoesNotApply(Exception):
-    """Raised where a measure has nothing to say of a release; the message is the reason."""
+    """Raised if a measure does not apply to a release; the message is the reason."""
 
 
 def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    """Return what the published cells give, or why the measure does not apply."""
+    """Return the values from the published cells, or why the measure does not apply."""
     try:
         with np.errstate(divide="raise", invalid="raise"):
             return measure.compute(seen, given)
@@ -90,7 +90,7 @@ _REASONS = {
 
 
 def claimable(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    """Return what may be claimed of rows of this kind: nothing of classes where rows are no people."""
+    """Return the permitted claims about rows of this kind: none about classes if rows are not people."""
     if seen.kind not in measure.judges:
         return [Recomputed(None, detail={"reason": _REASONS[seen.kind]})]
     return computed(measure, seen, given)
@@ -120,7 +120,7 @@ def _marketer(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
 
 
 def _scale(seen: PublicView, given: Mapping[str, Any]) -> float:
-    """Return how many people of the population stand behind one record."""
+    """Return how many people of the population each record represents."""
     size = given["population-size"]
     if given["population"] is not None:
         raise ValueError("a population that is not published")
@@ -137,7 +137,7 @@ def _at_risk(sizes: Integers, scale: float, threshold: float) -> dict[str, Any]:
 
 
 def _share_above(figures: Floats, sizes: Integers, threshold: float) -> Between:
-    """Return the share of the records whose figure is above a threshold, ties on either side of it."""
+    """Return the share of records whose figure is above a threshold, with ties on either side."""
     total = int(sizes.sum())
     surely = int(sizes[figures > threshold + _TIE].sum())
     perhaps = int(sizes[figures > threshold - _TIE].sum())
@@ -145,7 +145,7 @@ def _share_above(figures: Floats, sizes: Integers, threshold: float) -> Between:
 
 
 def _percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:
-    """Return the smallest figure that at least so many percent of the records do not exceed."""
+    """Return the smallest figure that at least this percentage of the records do not exceed."""
     ascending = np.argsort(figures)
     reached = np.cumsum(sizes[ascending])
     return float(figures[ascending[int((100 * reached >= percent * reached[-1]).argmax())]])
@@ -279,7 +279,7 @@ def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed
 
 
 def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]:
-    """Return every order of few columns, else rounds of drawn ones, each with all its rotations."""
+    """Yield every order if there are few columns, else rounds of random orders with all their rotations."""
     if n_sampled < 1:
         raise ValueError("no order at all")
     if n_columns <= _MOST_EXACT:
@@ -294,7 +294,7 @@ def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]
 
 
 def _added(codes: Sequence[Integers], order: Sequence[int], known: dict[frozenset[int], int]) -> list[int]:
-    """Return how many classes each column adds to those before it; what was counted before is known."""
+    """Return how many classes each column adds to those before it, reusing earlier counts."""
     sets = [frozenset(order[:place]) for place in range(len(order) + 1)]
     if not all(each in known for each in sets):
         numbered = np.zeros(len(codes[0]), dtype=np.int64)
@@ -339,7 +339,7 @@ def _if_withheld(seen: PublicView) -> dict[str, dict[str, float]]:
 
 
 def _level_of(model: KnownModel) -> KnownMeasure:
-    """Return the level that is reached in a model as a measure."""
+    """Return the level of a model as a measure."""
 
     def compute(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
         if model.level is not MODELS["k-anonymity"].level and not seen.sensitive:

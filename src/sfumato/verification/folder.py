@@ -28,7 +28,7 @@ UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
 
 
 def page_of(profile: str) -> str:
-    """Return the file that holds the report as a reviewer's template asks for it.
+    """Return the file with the report in the form of a reviewer's template.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def page_of(profile: str) -> str:
 
 
 def file_names(folder: Path) -> list[str]:
-    """Return the names of everything that lies in a folder, hidden files included.
+    """Return the names of everything in a folder, including hidden files.
 
     What lies in a folder of the folder is named with it, ``data/part-0.parquet``; an empty one by itself.
     """
@@ -59,7 +59,7 @@ def file_names(folder: Path) -> list[str]:
 
 @contextmanager
 def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
-    """Open a plain file of the folder; no link is followed, and nothing that is no plain file is opened."""
+    """Open a plain file of the folder, and refuse links and anything that is not a plain file."""
     *folders, _ = parts = name.split("/")
     if any(_is_odd(part) for part in parts):
         raise VerificationFailed("a file is named that could not lie in the folder")
@@ -87,7 +87,7 @@ def _is_odd(part: str) -> bool:
 
 
 def read_bytes(folder: Path, name: str, at_most: int) -> bytes:
-    """Read a file that must not be larger than so many bytes."""
+    """Read a file of at most this many bytes."""
     with opened(folder, name) as file:
         size = os.fstat(file.fileno()).st_size
         if size > at_most:
@@ -96,6 +96,6 @@ def read_bytes(folder: Path, name: str, at_most: int) -> bytes:
 
 
 def fingerprint(folder: Path, name: str) -> tuple[str, int]:
-    """Return the SHA-256 of a file and its length."""
+    """Return the SHA-256 and the length of a file."""
     with opened(folder, name) as file:
         return hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size

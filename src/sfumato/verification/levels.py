@@ -21,7 +21,7 @@ _WORST = {"lower": np.max, "higher": np.min}
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What is known of a privacy model.
+    """The facts about a privacy model.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class KnownModel:
     parameters
         All parameters that it takes.
     level
-        Computes the level that is reached.
+        The function that computes the level.
     strict
         Whether a level exactly at the limit fails.
     by_prior
@@ -47,7 +47,7 @@ class KnownModel:
     by_prior: bool = False
 
     def keeps(self, level: float, limit: float) -> bool:
-        """Return whether a level keeps a limit; one that is off in its last digits is a tie."""
+        """Return whether a level keeps a limit; values equal up to rounding count as a tie."""
         spare = level - limit if self.better == "higher" else limit - level
         tie = _ROUNDING * max(1.0, abs(limit)) if math.isfinite(limit) else 0.0
         return spare > tie if self.strict else spare >= -tie
@@ -149,7 +149,7 @@ def largest_quotients(attribute: SensitiveValues) -> Floats:
 
 
 def _lacking(attribute: SensitiveValues) -> Floats:
-    """Return the share that the values which do not occur in a group have among all records."""
+    """Return the share among all records of the values that do not occur in a group."""
     return 1 - attribute.total(attribute.priors)
 
 

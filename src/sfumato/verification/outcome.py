@@ -10,7 +10,7 @@ from sfumato.verification.check import Check
 
 @dataclass(frozen=True, repr=False)
 class Verification:
-    """Everything that was checked of a published folder; it is true when all of it holds.
+    """All checks of a published folder; it is true if all of them hold.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against any statement, and every check could be made."""
+        """Whether nothing contradicts any statement, and every check could be made."""
         return not self.failed and not self.undecided
 
     @property
@@ -40,7 +40,7 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """What `sfumato verify` ends with: 0 verified, 2 something is wrong, 4 cannot tell."""
+        """The exit code of `sfumato verify`: 0 verified, 2 something is wrong, 4 undecided."""
         return 2 if self.failed else 4 if self.undecided else 0
 
     @property
@@ -50,7 +50,7 @@ class Verification:
 
     @property
     def outcome(self) -> str:
-        """How many checks passed and how many statements are unverified claims, or what came out otherwise.
+        """How many checks passed and how many statements are unverified claims, or which checks failed.
 
         Examples
         --------

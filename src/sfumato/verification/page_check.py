@@ -138,27 +138,27 @@ _ANYWHERE = re.compile(r"^/recipe$|/parameters(/|$)|^/cells/levels/")
 
 
 def page_names(manifest: Manifest) -> tuple[str, ...]:
-    """Return the pages of a published folder: the report, how to read it all, and one for each profile."""
+    """Return the pages of a published folder: the report, the README, and one page for each profile."""
     return (REPORT, README, *map(page_of, manifest.profiles))
 
 
 def compared_words(name: str) -> str:
-    """Say that every byte of a page was compared."""
+    """Return the statement that every byte of a page was compared."""
     return f"{name} says what the manifest and the published cells say, and nothing else"
 
 
 def stated_words(name: str) -> str:
-    """Say that the figures and claims of a page were compared, and not its wording."""
+    """Return the statement that the figures and claims of a page were compared, but not its wording."""
     return f"{name} states what the manifest and the published cells give, and no other figure"
 
 
 def wording_words(manifest: Manifest) -> str:
-    """Say that the wording of another version was not compared."""
+    """Return the statement that the wording of another version was not compared."""
     return f"sfumato {manifest.sfumato} wrote the wording around the claims, which was not compared"
 
 
 def page_check(folder: Path, name: str, statements: Statements) -> Check:
-    """Compare what a page states, whichever version of sfumato wrote it."""
+    """Compare the statements of a page, whichever version of sfumato wrote it."""
     what = stated_words(name)
     try:
         return Check(what, page_problem(name, read_bytes(folder, name, at_most=LARGEST_PAGE), statements))
@@ -169,7 +169,7 @@ def page_check(folder: Path, name: str, statements: Statements) -> Check:
 
 
 def page_problem(name: str, written: bytes, statements: Statements) -> str:
-    """Say what a page states otherwise than manifest and cells do; an empty text where it states the same.
+    """Return the first difference between a page and manifest and cells; empty if there is none.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def page_problem(name: str, written: bytes, statements: Statements) -> str:
 
 @dataclass
 class _Reader:
-    """Reads one page, and collects the marks of each block."""
+    """Reads one page and collects the marks of each block."""
 
     page: str
     statements: Statements
@@ -202,7 +202,7 @@ class _Reader:
     n_gaps: int = 0
 
     def read(self, root: Element) -> None:
-        """Compare the page; a `VerificationFailed` says where it differs."""
+        """Compare the page, and raise `VerificationFailed` with the difference."""
         self._names = {each for each in leaves(self.statements.document) if isinstance(each, str)} | _COMMANDS
         html = root.children[0]
         head_and_body = [each for each in html.children if not isinstance(each, str)]  # type: ignore[union-attr]
@@ -323,7 +323,7 @@ class _Reader:
 
     @staticmethod
     def _compare_value(element: Element, value: Any, place: str) -> None:
-        """Compare the value beside the text; a text, a list and an object have none, for the text says it."""
+        """Compare the value next to the text; texts, lists and objects have none, as the text states them."""
         said = element.attributes.get("data-value")
         if isinstance(value, (str, Mapping, list)):
             # infinity is a text in the manifest, and on the page a number with its value beside
@@ -347,7 +347,7 @@ class _Reader:
 
 
 def _is_shown(text: str, value: Any, place: str) -> bool:
-    """Return whether the text of a mark shows its value, in the words that such a place has."""
+    """Return whether the text of a mark shows its value, in the wording of such a place."""
     last = place.rpartition("/")[2]
     if place == "/decision/when":
         return shows_time(text, value)
@@ -414,7 +414,7 @@ def _skip_rows(block: str, found: Sequence[str], at: int, rows: AnyOf) -> int:
 
 
 def _steers(sign: str) -> bool:
-    """Return whether a sign in the wording could hide, turn or strike through what stands beside it."""
+    """Return whether a character could hide, reverse or strike through the text next to it."""
     return sign != "\n" and unicodedata.category(sign)[0] in "MC"
 
 

@@ -124,7 +124,7 @@ class UnknownStyleSheet(VerificationFailed):
 
 @dataclass
 class Element:
-    """An element with what is in it, texts and elements in their order."""
+    """An element with its contents, texts and elements in their order."""
 
     tag: str
     attributes: dict[str, str]
@@ -136,7 +136,7 @@ class Element:
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
 
     def inside(self) -> Iterator[Element]:
-        """Yield this element and every one in it, in the order of the page."""
+        """Yield this element and all its descendants, in the order of the page."""
         yield self
         for child in self.children:
             if not isinstance(child, str):
@@ -144,7 +144,7 @@ class Element:
 
 
 def read_page(written: str) -> Element:
-    """Return the elements of a page, or say in one line why no version of sfumato wrote it."""
+    """Return the elements of a page, or report in one line why no version of sfumato wrote it."""
     if not written.startswith(DECLARATION):
         raise VerificationFailed("it does not begin as a page of sfumato does")
     root = Element("", {})

@@ -33,7 +33,7 @@ _DENSEST_AREA = 0.3
 
 
 def picture_problem(svg: Element, steps: Mapping[int, float]) -> str:
-    """Say what is drawn otherwise than the sizes of the classes are; an empty text where all is right."""
+    """Return the first difference between a picture and the class sizes; empty if there is none."""
     try:
         _check_picture(svg, steps)
     except VerificationFailed as error:
@@ -45,7 +45,7 @@ def picture_problem(svg: Element, steps: Mapping[int, float]) -> str:
 
 @dataclass(frozen=True)
 class _Panel:
-    """Two axes: the values at their ends, and the places of these."""
+    """Two axes: the values at their ends, and the positions of these values."""
 
     x: tuple[float, float]
     y: tuple[float, float]
@@ -114,7 +114,7 @@ def _check_picture(svg: Element, steps: Mapping[int, float]) -> None:
 
 
 def _points(line: Element, steps: Mapping[int, float]) -> list[Point]:
-    """Return the values that the line says it shows, if the cells give these."""
+    """Return the values that the line claims to show, if the cells give the same."""
     points = [_two(pair) for pair in line.attributes["data-points"].split(" ")]
     sizes = [x for x, _ in points]
     is_right = all(x in steps and math.isclose(steps[int(x)], y, rel_tol=1e-9) for x, y in points)
@@ -206,7 +206,7 @@ def _check_text(text: Element, panel: _Panel, size: Point) -> None:
 
 
 def _values(ends: tuple[float, float], part: float, *, log: bool) -> Iterator[float]:
-    """Yield the round values that a place on an axis stands for: those of three digits near it."""
+    """Yield the round values near a position on an axis: those with three digits."""
     value = ends[0] * (ends[1] / ends[0]) ** part if log else ends[0] + part * (ends[1] - ends[0])
     for digits in range(1, 5):
         rounded = float(f"{value:.{digits}g}")

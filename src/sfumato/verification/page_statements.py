@@ -39,7 +39,7 @@ _UNRELEASED = ("identifying", "withheld")
 
 @dataclass(frozen=True)
 class AnyOf:
-    """Rows of which a page may state some, each once: which ones, a reader cannot derive from the files."""
+    """Rows of which a page may state any, each once: the files do not determine which."""
 
     rows: tuple[tuple[str, ...], ...]
     least: int = 0
@@ -62,7 +62,7 @@ def pointer(*parts: str | int) -> str:
 
 
 def look_up(document: Any, place: str) -> Any:
-    """Return what a JSON pointer names; a `LookupError` where there is nothing."""
+    """Return the value at a JSON pointer, or raise `LookupError`."""
     for part in place.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, list):
@@ -77,7 +77,7 @@ def look_up(document: Any, place: str) -> Any:
 
 
 def _as_document(value: Any) -> Any:
-    """Return a document with every key, those at their defaults included, which the manifest leaves out."""
+    """Return a document with every key, including defaults, which the manifest omits."""
     if isinstance(value, msgspec.Struct):
         return {name: _as_document(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, Mapping):
@@ -87,7 +87,7 @@ def _as_document(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Statements:
-    """What the pages of a folder may and must state.
+    """The statements that the pages of a folder may and must make.
 
     Parameters
     ----------
@@ -108,18 +108,18 @@ class Statements:
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """The manifest, and under ``cells`` what the published cells give beside its claims."""
+        """The manifest, and under ``cells`` the figures of the published cells that are not claims."""
         return {**_as_document(self.manifest), "cells": self._cells()}
 
     @cached_property
     def class_steps(self) -> dict[int, float]:
-        """The share of the records in classes of at most each size that occurs."""
+        """The share of the records in classes of at most each occurring size."""
         sizes, counts = np.unique(self.seen.sizes, return_counts=True)
         shares = np.cumsum(sizes * counts) / self.seen.n_records
         return dict(zip(sizes.tolist(), shares.tolist(), strict=True))
 
     def blocks(self, page: str) -> dict[str, list[Expected]]:
-        """Return the blocks of a page with what each states; the page is ``report`` or a profile."""
+        """Return the blocks of a page with the statements of each; the page is ``report`` or a profile."""
         made = self._report() if page == "report" else getattr(self, f"_{page.replace('-', '_')}")()
         return {name: list(stated) for name, stated in made.items()}
 
@@ -216,7 +216,7 @@ class Statements:
         return found
 
     def _known_together(self) -> Iterator[tuple[tuple[str, ...], str | None]]:
-        """Yield what an adversary may know: insensitive values, each and all of them, and a sensitive one."""
+        """Yield what an adversary may know: insensitive values, one or all of them, and a sensitive one."""
         roles = {name: facts.role for name, facts in self.manifest.layout.attributes.items()}
         names = tuple(name for name, role in roles.items() if role == "insensitive")
         if not names or self.manifest.layout.kind == "synthetic":
@@ -267,7 +267,7 @@ class Statements:
         return bool(figures) and all(each.met for each in figures)
 
     def _limited_claims(self, name: str) -> list[tuple[str, Any]]:
-        """Return the claims that a limit speaks of, each with its value of the attribute that is limited."""
+        """Return the claims that a limit applies to, each with its value of the limited attribute."""
         found, limit = [], self.manifest.policy[name]
         for place, claim in enumerate(self.manifest.claims):
             if not _speaks(limit, claim) or is_counted_by_owner(self.manifest, claim.measure):
@@ -304,7 +304,7 @@ class Statements:
     # Rows of claims and of the owner's figures
 
     def _row(self, place: int) -> tuple[str, ...]:
-        """Return what a row states of a claim."""
+        """Return the statements of the row of a claim."""
         claim, here = self.manifest.claims[place], ("claims", place)
         fields: list[str] = [*self._name(here, claim), pointer(*here, "better")]
         fields += [pointer(*here, "detail", name) for name in claim.detail if name != "reason"]
@@ -318,7 +318,7 @@ class Statements:
         return (*fields, *self._limit_fields(claim, pointer("cells", "met", "claims", place)))
 
     def _figure_row(self, place: int) -> tuple[str, ...]:
-        """Return what a row states of an owner's figure."""
+        """Return the statements of the row of an owner's figure."""
         figure, here = self.manifest.unverified.figures[place], ("unverified", "figures", place)
         fields = [*self._name(here, figure), pointer(*here, "better"), *self._band(place)]
         if figure.band is not None:
@@ -350,7 +350,7 @@ class Statements:
         return [*claims, *self._figure_rows(axis)]
 
     def _figure_rows(self, axis: Literal["privacy", "utility"]) -> list[tuple[str, ...]]:
-        """Return the owner's figures of one axis: figures with equal names and parameters together."""
+        """Return the owner's figures of one axis, with figures of equal name and parameters together."""
         figures = self.manifest.unverified.figures
         asked = [(each.measure, each.parameters) for each in figures]
         ordered = sorted(range(len(figures)), key=lambda place: asked.index(asked[place]))
@@ -373,7 +373,7 @@ class Statements:
         return AnyOf(tuple(tuple(_joined(parts)) for parts in ordered), ordered=False)
 
     def _models(self) -> Iterator[str]:
-        """Yield what is stated of each model that the recipe promises."""
+        """Yield the statements of each model that the recipe promises."""
         for place, each in enumerate(self.manifest.requirements):
             yield pointer("requirements", place, "model")
             yield pointer("requirements", place, "limit")
@@ -729,7 +729,7 @@ def cannot_be_checked(requirement: RequirementFacts) -> bool:
 
 
 def requirement_of(manifest: Manifest, claim: Claimed) -> int | None:
-    """Return which requirement asks for the level that is claimed, if one does."""
+    """Return the requirement that asks for the claimed level, if one does."""
     for place, each in enumerate(manifest.requirements):
         parameters = each.model.get(claim.measure)
         if parameters is not None and all(
@@ -742,7 +742,7 @@ def requirement_of(manifest: Manifest, claim: Claimed) -> int | None:
 
 
 def shown_limit(manifest: Manifest, told: Claimed | OwnerFigure) -> str | None:
-    """Return by which name the policy limits a figure, where the row of the figure shows that."""
+    """Return the name by which the policy limits a figure, if the row of the figure shows it."""
     for name, limit in manifest.policy.items():
         if limit.attribute in (None, told.attribute) and _speaks(limit, told):
             return name
@@ -750,7 +750,7 @@ def shown_limit(manifest: Manifest, told: Claimed | OwnerFigure) -> str | None:
 
 
 def is_counted_by_owner(manifest: Manifest, measure: str) -> bool:
-    """Return whether the owner's figure counts people, and a claim of the same measure only records."""
+    """Return whether the owner's figure counts people while a claim of the same measure counts records."""
     figures = manifest.unverified.figures
     return manifest.unverified.people is not None and any(each.measure == measure for each in figures)
 

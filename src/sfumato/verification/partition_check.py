@@ -27,7 +27,7 @@ _FILE = "part-0.parquet"
 
 
 def partition_file(table: str, column: str, value: Value) -> str:
-    """Return where the records with a value of a column lie.
+    """Return the path of the records with this value of a column.
 
     Of a value only letters and digits of ASCII and ``_.-~`` stand as they are; the rest is written as in a
     web address, and so is a full stop at the end, which Windows would drop.
@@ -43,7 +43,7 @@ def partition_file(table: str, column: str, value: Value) -> str:
 
 
 def partitioned_table(manifest: Manifest) -> str | None:
-    """Return the table whose Parquet files lie in folders, if one's do."""
+    """Return the table whose Parquet files are in such folders, if there is one."""
     if manifest.partition_by is None:
         return None
     facts = manifest.layout.attributes.get(manifest.partition_by)
@@ -53,7 +53,7 @@ def partitioned_table(manifest: Manifest) -> str | None:
 
 
 def partition_files(manifest: Manifest) -> dict[str, Value]:
-    """Return the listed files that lie in such folders, each with the value that its folder tells."""
+    """Return the listed files in such folders, each with the value that its folder names."""
     table, column = partitioned_table(manifest), manifest.partition_by
     if table is None or column is None:
         return {}
@@ -69,7 +69,7 @@ def partition_files(manifest: Manifest) -> dict[str, Value]:
 
 
 def differs_in_parts(folder: Path, parts: dict[str, Value], column: str, written: WrittenTable) -> str:
-    """Say how the files of all folders together differ from their CSV twin; or nothing.
+    """Return how the files of all folders together differ from their CSV twin; empty if they do not.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def _differs(folder: Path, parts: dict[str, Value], column: str, written: Writte
 
 
 def _batches(folder: Path, parts: dict[str, Value], column: str, inside: Any, schema: Any) -> Iterator[Any]:
-    """Read the records of every file, with the value that its folder tells."""
+    """Read the records of every file, with the value that its folder names."""
     import pyarrow as pa
 
     for file, value in parts.items():
@@ -130,7 +130,7 @@ def _batches(folder: Path, parts: dict[str, Value], column: str, inside: Any, sc
 def types_in_parts(
     folder: Path, parts: dict[str, Value], column: str, names: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return the columns with a data package's types; folders tell whole numbers or texts."""
+    """Return the columns with a data package's types; folders name whole numbers or texts."""
     inside = dict(parquet_types(folder, next(iter(parts))))
     if {*names} != {*inside, column}:
         raise VerificationFailed("the CSV file and the Parquet files have other columns")

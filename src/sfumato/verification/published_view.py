@@ -29,7 +29,7 @@ WHOLE, PEOPLE, VALUES = "data", "quasi-identifiers", "sensitive"
 
 @dataclass(frozen=True)
 class SensitiveValues:
-    """One sensitive attribute: how often each value occurs in each group.
+    """The counts of the values of one sensitive attribute in each group.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ class SensitiveValues:
         facts: AttributeFacts,
         counts: Integers,
     ) -> SensitiveValues:
-        """Count the values of a column in each group; each row stands for so many records."""
+        """Count the values of a column in each group; each row represents a number of records."""
         told = counted(group_of, column.codes, len(column.values), counts)
         return cls(name, column.values, *told, facts)
 
     @cached_property
     def starts(self) -> Integers:
-        """Where what is told of each group begins."""
+        """The offset of the values of each group."""
         return np.searchsorted(self.group_of, np.arange(int(self.group_of[-1]) + 1))
 
     @cached_property
@@ -89,11 +89,11 @@ class SensitiveValues:
         return self.prior[self.value_of]
 
     def total(self, told: Any) -> Any:
-        """Add up what is told of the values of each group."""
+        """Add up an amount over the values of each group."""
         return np.add.reduceat(told, self.starts)
 
     def largest(self, told: Any) -> Any:
-        """Return the largest of what is told of the values of each group."""
+        """Return the largest amount over the values of each group."""
         return np.maximum.reduceat(told, self.starts)
 
     @cached_property
@@ -108,12 +108,12 @@ class SensitiveValues:
 
     @cached_property
     def prior(self) -> Floats:
-        """The share of each value among the released records: all that a reader can compare with."""
+        """The share of each value among the released records, the only prior that a reader can compute."""
         return self.overall / self.n_records
 
     @cached_property
     def ordered(self) -> list[Value]:
-        """The values in their order: as the hierarchy lists them, else as numbers, a missing one last."""
+        """The values in the order of the hierarchy, else as numbers, a missing one last."""
         if self.facts.hierarchy is not None:
             return [_leaf(row) for row in self.facts.hierarchy]
         return sorted(self.values, key=lambda value: (value is None, float(value or 0)))
@@ -134,14 +134,14 @@ class SensitiveValues:
         return self.values == ("*",)
 
     def counted_by(self, group_of: Integers, node_of: Integers, nodes: tuple[Value, ...]) -> SensitiveValues:
-        """Put groups together, and values: which group each group becomes part of, and which node a value."""
+        """Merge groups and values: the new group of each group, and the node of each value."""
         told = counted(group_of[self.group_of], node_of[self.value_of], len(nodes), self.counts)
         return SensitiveValues(self.name, nodes, *told, self.facts)
 
 
 @dataclass(frozen=True)
 class PublicView:
-    """What an adversary sees of a release.
+    """A release as an adversary sees it.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ class PublicView:
     sensitive
         The sensitive attributes over the groups: the classes, unless the release has groups of its own.
     has_groups
-        Whether sensitive values are told for groups rather than for classes.
+        Whether sensitive values are published for groups rather than for classes.
     people, n_people
-        How many pseudonyms each class has, and how many there are, where they are published.
+        How many pseudonyms each class has, and how many there are in all, if they are published.
     kind
-        What the rows stand for, an unverified claim: ``people``, ``perturbed`` or ``synthetic``.
+        What the rows represent, an unverified claim: ``people``, ``perturbed`` or ``synthetic``.
     """
 
     n_original: int
@@ -180,14 +180,14 @@ class PublicView:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of records that were left out; of made-up ones none was."""
+        """The number of suppressed records, 0 for synthetic ones."""
         return 0 if self.kind == "synthetic" else self.n_original - self.n_records
 
 
 def counted(
     group_of: Integers, codes: Integers, n_values: int, counts: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Count the values of each group: for each value that occurs in a group both, and how often it does."""
+    """Count the values of each group: group, value and number of records of each that occurs."""
     keys = group_of * n_values + codes
     if (counts == 1).all():
         found = np.sort(keys)
@@ -202,12 +202,12 @@ def counted(
 
 
 def _starts(ordered: Integers) -> Integers:
-    """Return where each different key begins."""
+    """Return the offset of each distinct key."""
     return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 def _leaf(row: Sequence[str]) -> Value:
-    """Return the value that a row of a hierarchy begins with; an empty one is missing."""
+    """Return the leaf of a row of a hierarchy; an empty one is missing."""
     return row[0] or None
 
 
@@ -217,7 +217,7 @@ def table_names(layout: LayoutFacts) -> tuple[str, ...]:
 
 
 def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> PublicView:
-    """Take the published tables as what an adversary sees."""
+    """Return the published tables as an adversary sees them."""
     _check_layout(layout)
     people = tables[table_names(layout)[0]]
     roles = {name: facts.role for name, facts in layout.attributes.items()}
@@ -274,7 +274,7 @@ def _people(column: FileColumn, class_of: Integers) -> Integers:
 
 
 def _groups(tables: Mapping[str, WrittenTable], layout: LayoutFacts, told: Sequence[str]) -> _Groups:
-    """Count the sensitive values of each group: in the one table, or as the second one tells them."""
+    """Count the sensitive values of each group, from the one table or from the second one."""
     assert layout.group is not None
     if layout.form == "one-table":
         whole = tables[WHOLE]
@@ -327,7 +327,7 @@ def _check_layout(layout: LayoutFacts) -> None:
 
 
 def _is_tree(rows: Sequence[Sequence[Value]]) -> bool:
-    """Return whether equal nodes of a level have equal nodes above them, up to one root."""
+    """Return whether equal nodes of a level have equal parents, up to one root."""
     above: dict[tuple[int, Value], Value] = {}
     for row in rows:
         for level in range(len(row) - 1):

@@ -46,7 +46,7 @@ _N_BLOCKS = 3
 
 
 def readme_problem(text: str, manifest: Manifest) -> str:
-    """Say what the page states otherwise than the manifest does; an empty text where it states the same."""
+    """Return the first difference between the README and the manifest; empty if there is none."""
     blocks = list(_BLOCK.finditer(text))
     if any(_digest(found["code"] or found["table"]) not in KNOWN_BLOCKS for found in blocks):
         return "it has a program or a table that is not known"
@@ -110,7 +110,7 @@ def _labelled(manifest: Manifest) -> list[set[str]]:
 
 
 def _wanted(manifest: Manifest) -> list[str]:
-    """Return the names that the page must name."""
+    """Return the names that the README must have."""
     layout, parted = manifest.layout, partitioned_table(manifest)
     names = [f"{name}.csv" for name in table_names(layout)]
     names += [each for each in (layout.group, layout.person) if each is not None]

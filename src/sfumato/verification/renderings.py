@@ -78,7 +78,7 @@ def shows_limit(text: str, value: float) -> str | None:
 
 
 def shows_time(text: str, value: str) -> bool:
-    """Return whether a text shows a time: as it is written, or in UTC to the minute."""
+    """Return whether a text shows a time: unchanged, or in UTC to the minute."""
     try:
         moment = datetime.fromisoformat(value)
     except ValueError:
@@ -88,7 +88,7 @@ def shows_time(text: str, value: str) -> bool:
 
 
 def shows_parts(text: str, value: Any) -> bool:
-    """Return whether the numerals of a text are parts of a value, in their order; parts may be left out.
+    """Return whether the numerals of a text are parts of a value, in order; parts may be omitted.
 
     Examples
     --------
@@ -142,7 +142,7 @@ _JOINT = re.compile(r"[\s\u00a0(),;:=.]|with\b|and\b|none\b|true\b|false\b")
 
 
 def _numbers_by_name(value: Any) -> dict[str, list[float]]:
-    """Return each name with the numbers that it stands for anywhere in nested objects."""
+    """Return each name with its numbers anywhere in nested objects."""
     found: dict[str, list[float]] = {}
 
     def collect(inner: Any, under: str) -> None:
@@ -161,7 +161,7 @@ def _numbers_by_name(value: Any) -> dict[str, list[float]]:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Return the names and the single values of nested lists and objects, in their order."""
+    """Yield the names and the single values of nested lists and objects, in order."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield name
@@ -174,18 +174,18 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def has_numerals(text: str) -> bool:
-    """Return whether a text holds a sign that stands for a number, in any script."""
+    """Return whether a text has a character that represents a number, in any script."""
     return any(sign.isnumeric() for sign in text)
 
 
 def _numerals(text: str) -> list[str]:
-    """Return the numerals of a text; a sign for a number that is no digit 0 to 9 is one by itself."""
+    """Return the numerals of a text; a numeric character other than 0 to 9 is one by itself."""
     plain = [found[0] for found in _NUMBER.finditer(re.sub(r"[^\x00-\x7f\u2212]", " ", text))]
     return [each.rstrip(",") for each in plain] + [s for s in text if s.isnumeric() and not "0" <= s <= "9"]
 
 
 def same_value(said: Any, value: Any) -> bool:
-    """Return whether a value beside a text is the value itself, fractions up to rounding."""
+    """Return whether a value next to a text is the value itself, with fractions equal up to rounding."""
     if isinstance(value, float) and isinstance(said, (int, float)) and not isinstance(said, bool):
         return math.isclose(said, value, rel_tol=_ROUNDING, abs_tol=1e-15)
     if isinstance(value, Mapping):

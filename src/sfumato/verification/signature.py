@@ -30,7 +30,7 @@ _LARGEST_KEY = 1 << 16
 
 
 class SignatureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What stands in ``signature.json``."""
+    """The contents of ``signature.json``."""
 
     algorithm: str
     over: str
@@ -63,7 +63,7 @@ def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a private key asks for a passphrase; what is no key at all raises `UserError`."""
+    """Return whether a private key needs a passphrase; raise `UserError` for anything but a key."""
     _require_cryptography()
     try:
         _unlocked(path, None)
@@ -73,7 +73,7 @@ def is_locked(path: Path) -> bool:
 
 
 def _unlocked(path: Path, passphrase: bytes | None) -> Any:
-    """Read a private key; the library raises `TypeError` where it needs a passphrase, or needs none."""
+    """Read a private key; the library raises `TypeError` if it needs a passphrase, or needs none."""
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
 
@@ -120,7 +120,7 @@ def signed(manifest: Manifest, key: Ed25519PrivateKey) -> SignatureFacts:
 
 
 def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | None) -> list[Check]:
-    """Check the signature by the reader's key; without one say on what the integrity rests."""
+    """Check the signature with the reader's key; without one, state what the integrity rests on."""
     if manifest.signed_by is None:
         problem = "the manifest is not signed" if key is not None else ""
         what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"

@@ -19,7 +19,7 @@ _MOST_GROWTH, _SMALL = 200, 1 << 28
 def differs_from_statistics(
     folder: Path, name: str, kind: Format, written: WrittenTable, facts: FormatFacts
 ) -> str:
-    """Say how a file of SPSS or Stata differs from its CSV twin, or from what is said of it; or nothing.
+    """Return how an SPSS or Stata file differs from its CSV twin or its description; empty if it does not.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def differs_from_statistics(
 
 
 class Held(NamedTuple):
-    """What a file holds: its columns (none where they were not asked for), and what it says of them."""
+    """The columns of a file (none if only metadata was wanted) and its metadata."""
 
     columns: Mapping[str, Any]
     labels: Mapping[str, Mapping[float, str]]
@@ -67,12 +67,12 @@ class Held(NamedTuple):
 
 
 def contents_of(path: Path) -> Held | None:
-    """Return what a file holds; nothing where it is damaged."""
+    """Return the contents of a file; ``None`` if it is damaged."""
     return _contents(path, output_format="dict")
 
 
 def about(path: Path) -> Held | None:
-    """Return the same without records."""
+    """Return the metadata of a file alone."""
     return _contents(path, metadataonly=True)
 
 
@@ -89,7 +89,7 @@ def _contents(path: Path, **options: Any) -> Held | None:
 
 
 def _labels(told: Held) -> tuple[dict[str, str], dict[str, dict[float, str]]]:
-    """Return the labels of columns and of values that a file has."""
+    """Return the labels of columns and of values in a file."""
     columns = {name: label for name, label in told.titles.items() if label}
     return columns, {name: dict(own) for name, own in told.labels.items()}
 
@@ -109,7 +109,7 @@ def _expected_labels(
 
 
 def _as_text(columns: Mapping[str, Any], written: WrittenTable, facts: FormatFacts) -> Any:
-    """Return the columns as the CSV file tells them: codes by their labels where it has these.
+    """Return the columns as in the CSV file, with labels in place of codes where it has labels.
 
     No text is a missing one. ``None`` is returned where a value is neither a number nor a text, as a date is.
     """

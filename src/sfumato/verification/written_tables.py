@@ -39,7 +39,7 @@ _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
 
 @dataclass(frozen=True)
 class FileColumn:
-    """A published column: every different cell once as it is written, and which of them each row has."""
+    """A published column: every distinct cell as it is written, and the cell of each row."""
 
     values: tuple[Value, ...]
     codes: Integers = field(repr=False)
@@ -54,7 +54,7 @@ class FileColumn:
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A published table: rows whose cells are as they are written, a missing one ``None``.
+    """A published table: rows with cells as they are written, ``None`` for a missing one.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class WrittenTable:
 
     @property
     def n_rows(self) -> int:
-        """The number of rows; equal ones of a small table may not have been put together."""
+        """The number of rows; equal rows of a small table may not be merged."""
         return len(self.counts)
 
     @property
@@ -90,21 +90,21 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class _CountedRows:
-    """Some rows by the codes of their cells, and how many records each stands for."""
+    """Some rows by the codes of their cells, and how many records each represents."""
 
     columns: list[Integers]
     counts: Integers
 
 
 def summed(places: Integers, counts: Integers, n_places: int) -> Integers:
-    """Add up the counts of each place."""
+    """Add up the counts of each position."""
     if (counts == 1).all():
         return np.bincount(places, minlength=n_places)
     return np.bincount(places, counts, n_places).astype(np.int64)
 
 
 def numbered(columns: Sequence[Integers], n_rows: int) -> tuple[Integers, int]:
-    """Give equal rows equal numbers, 0, 1, 2, … in the order in which they first occur."""
+    """Give equal rows equal numbers, 0, 1, 2, … in order of first occurrence."""
     number: Integers = np.zeros(n_rows, dtype=np.int64)
     n_different = 1
     for codes in columns:
@@ -118,7 +118,7 @@ def numbered(columns: Sequence[Integers], n_rows: int) -> tuple[Integers, int]:
 
 
 def _first_seen(keys: Integers) -> tuple[Integers, int]:
-    """Number equal keys; many of them by buckets, for one hash table of all would take far more memory."""
+    """Number equal keys; many keys in buckets, as one hash table for all would need far more memory."""
     if len(keys) > _FEW:
         return _first_seen_by_bucket(keys)
     number, different = _encoded(keys)
@@ -126,7 +126,7 @@ def _first_seen(keys: Integers) -> tuple[Integers, int]:
 
 
 def _encoded(keys: Integers) -> tuple[Integers, Integers]:
-    """Return the number of each key, in the order in which they first occur, and the different keys."""
+    """Return the number of each key, in order of first occurrence, and the distinct keys."""
     import pyarrow as pa
 
     encoded = pa.array(keys).dictionary_encode()
@@ -158,9 +158,9 @@ def first_rows(number: Integers, n_different: int) -> Integers:
 
 
 def _put_together(parts: Iterable[list[Integers]]) -> _CountedRows | None:
-    """Put equal rows of all parts together, in the order in which they first occur; ``None`` of no part.
+    """Merge equal rows of all parts, in order of first occurrence; ``None`` without a part.
 
-    It is done whenever there are twice as many rows as after the last time, and of a few rows not at all.
+    Rows are merged whenever there are twice as many as after the last time, and never if they are few.
     """
     held: list[_CountedRows] = []
     n_held, most, are_few = 0, _FEW, True
@@ -177,7 +177,7 @@ def _put_together(parts: Iterable[list[Integers]]) -> _CountedRows | None:
 
 
 def _joined(parts: Sequence[_CountedRows]) -> _CountedRows:
-    """Put rows under each other; the parts are left without their columns, so that no cell is held twice."""
+    """Concatenate rows; the parts lose their columns, so that no cell is in memory twice."""
     if len(parts) == 1:
         return parts[0]
     columns = [np.concatenate([part.columns.pop() for part in parts]) for _ in range(len(parts[0].columns))]
@@ -214,11 +214,11 @@ def read_csv(folder: Path, name: str) -> WrittenTable:
 
 
 class _CloserLook(Exception):
-    """Raised where something is not written as it should be."""
+    """Raised if something is not written as it should be."""
 
 
 def _part_by_part(file: BinaryIO) -> WrittenTable | None:
-    """Read a file that is written as it should be; ``None`` where something in it asks for a closer look."""
+    """Read a well-formed file; ``None`` if something in it needs a closer look."""
     known = _KnownCells()
     try:
         rows = _put_together(filter(len, map(known.columns_of, _parts(file))))
@@ -237,7 +237,7 @@ def _table(header: Iterable[str], values: Iterable[Iterable[Value]], rows: _Coun
 
 @dataclass(frozen=True)
 class _FilePart:
-    """Some whole records of a file: their bytes, and where their cells end."""
+    """Some whole records of a file: their bytes, and the ends of their cells."""
 
     written: bytes
     ends: Integers
@@ -249,7 +249,7 @@ class _FilePart:
 
 
 def _parts(file: BinaryIO) -> Iterator[_FilePart]:
-    """Cut a file where records end."""
+    """Cut a file at ends of records."""
     left = b""
     while more := file.read(max(_PART, len(left))):
         left += more
@@ -284,7 +284,7 @@ _UNSURE = "\0?"
 
 
 def _cell(written: bytes) -> Value:
-    """Take a cell with the sign that ends it as what it says."""
+    """Return the value of a cell, given with the character that ends it."""
     quoted = _QUOTED.fullmatch(written, endpos=len(written) - 1)
     if quoted is not None:
         return quoted[1].replace(b'""', b'"').decode() or None
@@ -293,7 +293,7 @@ def _cell(written: bytes) -> Value:
 
 @dataclass
 class _KnownCells:
-    """What the parts of a file that were read so far have taught.
+    """The cells of the parts of a file that were read so far.
 
     Parameters
     ----------
@@ -320,14 +320,14 @@ class _KnownCells:
 
     @property
     def values(self) -> Iterator[list[Value]]:
-        """What the codes of each column say."""
+        """The values of the codes of each column."""
         said = list(self.numbers)
         for codes in self.codes:
             present = np.flatnonzero(codes >= 0)
             yield [said[number] for number in present[np.argsort(codes[present])].tolist()]
 
     def columns_of(self, part: _FilePart) -> list[Integers]:
-        """Return the codes of each column; none where the part is nothing but the header."""
+        """Return the codes of each column; none if the part is only the header."""
         import pyarrow as pa
 
         bounds = np.append(np.int64(0), part.ends + 1)
@@ -353,7 +353,7 @@ class _KnownCells:
         self.n_codes = [0 for _ in names]
 
     def _numbers_of(self, cells: Any) -> Integers:
-        """Return the number of what each cell says."""
+        """Return the number of the value of each cell."""
         import pyarrow as pa
 
         encoded = cells.dictionary_encode()
@@ -369,7 +369,7 @@ class _KnownCells:
         return self.says[joined.indices.to_numpy()[len(before) :]][encoded.indices.to_numpy()]
 
     def _codes_of(self, place: int, numbers: Integers) -> Integers:
-        """Return the codes of a column; what it did not say before gets new ones."""
+        """Return the codes of a column, with new ones for new values."""
         n_fresh = len(self.numbers) - len(self.codes[place])
         code_of = np.append(self.codes[place], np.full(n_fresh, -1, dtype=np.int32))
         is_there = np.zeros(len(code_of), dtype=np.bool_)
@@ -382,7 +382,7 @@ class _KnownCells:
 
 
 def _line_by_line(file: BinaryIO, name: str) -> WrittenTable:
-    """Read a file as the standard library does, which also knows what is wrong with it."""
+    """Read a file with the standard library, which also finds what is wrong with it."""
     file.seek(0)
     text = io.TextIOWrapper(file, "utf-8", newline="")
     try:
@@ -411,7 +411,7 @@ def _records(lines: Iterator[list[str]], n_columns: int, name: str) -> Iterator[
 def _numbered_lines(
     records: Iterator[list[str]], numbers: Sequence[dict[Value, int]]
 ) -> Iterator[list[Integers]]:
-    """Number the cells of each column, some records at a time."""
+    """Number the cells of each column, in batches."""
     while some := list(islice(records, _LINES)):
         yield [
             np.array([number.setdefault(cell or None, len(number)) for cell in cells], dtype=np.int32)
@@ -423,7 +423,7 @@ def _numbered_lines(
 
 
 def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
-    """Say how a Parquet file differs from its CSV twin, whatever the order of the records; or nothing."""
+    """Return how a Parquet file differs from its CSV twin, in any order of records; empty if it does not."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -442,7 +442,7 @@ def differs_from_parquet(folder: Path, name: str, written: WrittenTable) -> str:
 
 
 def parquet_batches(file: BinaryIO, schema: Any) -> Iterator[Any]:
-    """Read the records of a Parquet file some at a time, equal texts once."""
+    """Read the records of a Parquet file in batches, equal texts once."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -472,18 +472,18 @@ def parquet_types(folder: Path, file_name: str) -> list[tuple[str, str]]:
 
 
 def unpacks_too_far(parquet: Any, n_bytes: int) -> bool:
-    """Return whether a Parquet file of so many bytes would grow to far more."""
+    """Return whether a Parquet file of this size would unpack to far more."""
     groups = parquet.metadata.num_row_groups
     unpacked = sum(parquet.metadata.row_group(group).total_byte_size for group in range(groups))
     return bool(unpacked > _MOST_GROWTH * n_bytes + _SMALL)
 
 
 class _OtherRecords(Exception):
-    """Raised where a Parquet file has a value that its CSV twin has not."""
+    """Raised if a Parquet file has a value that its CSV twin lacks."""
 
 
 def differs(parts: Iterable[Any], schema: Any, written: WrittenTable) -> str:
-    """Say how records of another file differ from those of the CSV file, whatever their order; or nothing.
+    """Return how records of another file differ from the CSV file, in any order; empty if they do not.
 
     Parameters
     ----------
@@ -517,7 +517,7 @@ def _places(part: Any, said: Sequence[_Said]) -> list[Integers]:
 
 
 def _kind(arrow_type: Any) -> type | None:
-    """Return what the values of a column are, if `publish` writes such."""
+    """Return the type of the values of a column, if `publish` writes such."""
     import pyarrow as pa
 
     types = pa.types
@@ -528,7 +528,7 @@ def _kind(arrow_type: Any) -> type | None:
 
 @dataclass(frozen=True)
 class _Said:
-    """What the cells of a CSV column say in the type of its Parquet twin.
+    """The values of a CSV column, in the type of its Parquet twin.
 
     Parameters
     ----------
@@ -543,10 +543,10 @@ class _Said:
 
     @classmethod
     def of(cls, cells: Sequence[Value], kind: type) -> _Said:
-        """Read the cells; one that cannot be read as such a value is an error.
+        """Parse the cells; a cell that is not such a value is an error.
 
-        Two cells that say the same number have two places, of which the Parquet file can have but one: else a
-        number that is written in two ways would count as two values.
+        Two cells with the same number have two positions, of which the Parquet file can have only one:
+        otherwise a number in two notations would count as two values.
         """
         import pyarrow as pa
 
@@ -557,7 +557,7 @@ class _Said:
         return cls(pa.array(list(said.values()), type=arrow), place_of)
 
     def places(self, column: Any) -> Integers:
-        """Return where the values of a Parquet column are among those that the CSV file has."""
+        """Return the positions of the values of a Parquet column among those of the CSV file."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -572,7 +572,7 @@ class _Said:
 
 
 def _hold_the_same(some: _CountedRows, others: _CountedRows) -> bool:
-    """Return whether two tables have the same records, each as often, in whatever order."""
+    """Return whether two tables have the same records, each equally often, in any order."""
     pairs = [*zip(some.columns, others.columns, strict=True), (some.counts, others.counts)]
     if all(np.array_equal(one, other) for one, other in pairs):
         return True
