@@ -1,4 +1,10 @@
-"""Check everything that a published folder states, one statement after the other."""
+"""Check everything that a published folder states, one statement after the other.
+
+Every statement that the files determine is computed again from the published cells: checksums, equal records
+in all formats, the data package, claims, requirements and policy. Statements that no reader can check are
+listed as unverified claims. A check never relies on the code that made the folder, so a fault there cannot
+hide here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The level to which a publication keeps each privacy model, computed from all its groups."""
+"""The level to which a publication keeps each privacy model, computed from all its groups.
+
+A level is the least safe score over all groups and sensitive attributes. The scores follow the formulas of
+docs/definitions.md and share no code with `sfumato.models`.
+"""
 
 from __future__ import annotations
 

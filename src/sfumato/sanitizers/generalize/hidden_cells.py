@@ -1,4 +1,14 @@
-"""Search for the cells to suppress: for each record the cheapest combination of attributes that works."""
+"""Search for the cells to suppress: for each record the cheapest combination of attributes that works.
+
+A pattern is a combination of attributes whose cells are suppressed. Records with the same pattern and the
+same values elsewhere form a class, since ``*`` matches only ``*``; the model must hold in every class.
+
+The search is greedy, so its result is valid but need not be optimal: optimal suppression for k-anonymity is
+NP-hard (Meyerson and Williams 2004). It first gives every record the cheapest pattern in which the model
+holds, then moves records to cheaper patterns round after round, as long as a round saves a noticeable share
+of the cost. Every move is checked in the classes that records leave and in those that they join. A round goes
+through at most about `_MOST_PATTERNS` patterns and evaluates the model on the classes under each.
+"""
 
 from __future__ import annotations
 

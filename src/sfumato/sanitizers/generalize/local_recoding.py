@@ -1,4 +1,19 @@
-"""Local recoding by simulated annealing: rearrange classes as long as the information loss falls."""
+"""Local recoding by simulated annealing: rearrange classes as long as the information loss falls.
+
+The result is a partition of the records into classes in which the model holds. The search lowers the total
+loss: the number of records of each class times the price of its cover (general loss), summed over all
+classes.
+
+It starts from Mondrian's classes, which satisfy the model. Under a model of sizes, each step keeps every
+class at `smallest_class` records or more (see `kernels.partition_improvement`). Other models are too
+expensive to judge after each step. They are judged after a wave, in which a class changes at most once, so
+that a step that breaks the model can be taken back by itself. In the end, classes in which the model still
+fails are merged. The annealed classes are released only if they lose less than the starting ones.
+
+The number of steps is `effort` times the number of rows, with and without waves, so the time is proportional
+to both. Waves add one evaluation of the model on the changed classes per wave. For the papers, see
+`LocalRecoding`.
+"""
 
 from __future__ import annotations
 
