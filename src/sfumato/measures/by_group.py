@@ -49,18 +49,21 @@ class ByGroup:
     @property
     def labels(self) -> tuple[str, ...]:
         """The measures, by their labels."""
-        return tuple(dict.fromkeys(found.label for found in self.everybody))
+        return tuple(dict.fromkeys(measurement.label for measurement in self.everybody))
 
     def values(self, label: str) -> dict[str, float | None]:
         """Return the value of a measure for each group, the worst over the sensitive attributes."""
-        return {name: worst_value(found, label) for name, found in self.groups.items()}
+        return {name: worst_value(measurements, label) for name, measurements in self.groups.items()}
 
     def worst(self, label: str) -> str | None:
         """Return the group with the worst value of a measure; ``None`` if it applies to none."""
         values = {name: value for name, value in self.values(label).items() if value is not None}
         if not values:
             return None
-        lower = next(found.better for found in self.everybody if found.label == label) == "lower"
+        lower = (
+            next(measurement.better for measurement in self.everybody if measurement.label == label)
+            == "lower"
+        )
         return (max if lower else min)(values, key=lambda name: values[name])
 
     def to_dict(self) -> dict[str, Any]:

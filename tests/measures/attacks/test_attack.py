@@ -62,7 +62,7 @@ def test_the_judges_tell_what_the_best_attacker_of_the_trial_gets(strangers: int
         AttackTried("a", outcome(1, 0), outcome(9, 0)),
         AttackTried("b", outcome(8, 0), outcome(6, strangers)),
     ]
-    found = Membership().told(where(), attempts, "age", "ill")
+    found = Membership().worst_measurement(where(), attempts, "age", "ill")
     expected = outcome(6, strangers).risk
     assert (found.value, found.interval) == (expected.value, (expected.low, expected.high))
     assert expected.value == pytest.approx((0.6 - 0.2) / 0.8 if strangers else (0.6 - 0.1) / 0.9)
@@ -81,7 +81,7 @@ def test_the_judges_tell_what_the_best_attacker_of_the_trial_gets(strangers: int
 
 def test_every_figure_has_a_title_and_a_unit() -> None:
     attempts = [AttackTried("a", outcome(1, 0), outcome(6, 4))]
-    told = Membership().told(where(), attempts, "age").detail
+    told = Membership().worst_measurement(where(), attempts, "age").detail
     assert told.keys() == ATTACK_DETAILS.keys()
     assert all(each.title for each in ATTACK_DETAILS.values())
     # what is counted is a number, all others are shares as the measure is

@@ -167,17 +167,17 @@ class AttackMeasure(Measure):
     def tried(self, setting: Setting) -> Iterable[Measurement]:
         """Return what the attack gains in a setting."""
 
-    def told(
+    def worst_measurement(
         self, setting: Setting, attempts: Iterable[AttackTried], known: str, attribute: str | None = None
     ) -> Measurement:
         """Return the measurement of the worst attacker."""
-        found = worst(attempts)
-        outcome = found.judged
+        best = worst(attempts)
+        outcome = best.judged
         rates = {"attacked": outcome.attacked, "control": outcome.control, "guessing": outcome.guessing}
         detail = {
-            "attacker": found.attacker,
+            "attacker": best.attacker,
             "known": known,
-            **{name: each.value for name, each in rates.items() if each is not None},
+            **{name: rate.value for name, rate in rates.items() if rate is not None},
             "tries": outcome.n_tries,
             "control-group": setting.told,
         }

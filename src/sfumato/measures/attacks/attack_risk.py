@@ -76,20 +76,20 @@ class AttackRisk(AttackMeasure):
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:
         """Return the worst of all attacks."""
-        found: list[Measurement] = []
+        measurements: list[Measurement] = []
         lacking: dict[str, str] = {}
         for attack in self._attacks(setting):
             try:
-                found += attack.tried(setting)
+                measurements += attack.tried(setting)
             except NotApplicable as reason:
                 lacking[attack.name] = str(reason)
-        if not found:
+        if not measurements:
             raise NotApplicable("; ".join(f"{name}: {reason}" for name, reason in lacking.items()))
-        worst = max(found, key=lambda each: each.value or 0.0)
+        worst = max(measurements, key=lambda measurement: measurement.value or 0.0)
         detail = {
             "worst": _title(worst),
             **worst.detail,
-            "attacks": {_title(each): each.value for each in found},
+            "attacks": {_title(measurement): measurement.value for measurement in measurements},
             **({"not-tried": lacking} if lacking else {}),
         }
         return [self.taken(worst.value, interval=worst.interval, detail=detail)]
@@ -105,5 +105,9 @@ class AttackRisk(AttackMeasure):
         yield Membership(*shared)
 
 
-def _title(found: Measurement) -> str:
-    return found.measure if found.attribute is None else f"{found.measure} of {found.attribute}"
+def _title(measurement: Measurement) -> str:
+    return (
+        measurement.measure
+        if measurement.attribute is None
+        else f"{measurement.measure} of {measurement.attribute}"
+    )

@@ -96,8 +96,8 @@ def setting_of(
     recipe = None if release.recipe is None else release.recipe.to_json()
     cells = fingerprint(release, tuple(release.cells))
     key = ("attacks", cells, recipe, control and _version(Path(control)), seed)
-    whole, strangers, told = remembered(key, lambda: _sides(release, control, seed))
-    return _drawn(whole, strangers, told, people, seed, group)
+    attacked, strangers, origin = remembered(key, lambda: _sides(release, control, seed))
+    return _drawn(attacked, strangers, origin, people, seed, group)
 
 
 def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, Table | None, str]:
@@ -109,8 +109,8 @@ def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, T
             second, leaving = _made_anew(release, seed)
     except NotApplicable as reason:
         return release, None, f"none: {reason}"
-    told = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
-    return second, leaving, told
+    origin = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
+    return second, leaving, origin
 
 
 def _drawn(

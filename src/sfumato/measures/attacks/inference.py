@@ -102,13 +102,15 @@ class Inference(AttackMeasure):
         for name in names:
             known = known_attributes(release, self.known, name)
             spoken_of = name if name in release.schema.sensitive else None
-            yield self.told(setting, self.attempts(setting, name, known), ", ".join(known), spoken_of)
+            yield self.worst_measurement(
+                setting, self.attempts(setting, name, known), ", ".join(known), spoken_of
+            )
 
     def attempts(self, setting: Setting, name: str, known: tuple[str, ...]) -> Iterator[AttackTried]:
         """Yield the attempt of each attacker at an attribute."""
         secret, seen = _Secret.of(setting.release, name), sight(setting.release, known)
-        everybody = [each for each in (setting.inside, setting.outside) if each is not None]
-        truths = [secret.truth(each) for each in everybody]
+        everybody = [listed for listed in (setting.inside, setting.outside) if listed is not None]
+        truths = [secret.truth(listed) for listed in everybody]
         commonest = secret.right(np.full(len(truths[0]), secret.commonest(setting.inside)), truths[0])
         for attacker, guesses in self._guesses(seen, secret, everybody):
             right = [secret.right(guess, truth) for guess, truth in zip(guesses, truths, strict=True)]
@@ -119,21 +121,24 @@ class Inference(AttackMeasure):
     ) -> Iterator[tuple[str, list[Floats]]]:
         """Yield each attacker with their guesses about each list of people, as positions in the domain."""
         rng = np.random.default_rng([self.seed, 3])
-        voted = [_voted(seen, secret, each, rng) for each in everybody]
+        voted = [_voted(seen, secret, listed, rng) for listed in everybody]
         yield _NEAREST, [secret.values[drawn] for drawn, _ in voted]
         yield _LIKELIEST, [secret.values[likeliest] for _, likeliest in voted]
-        suited = [each for each in self.miners if methods.build_miner(each).predicts == secret.predicts]
+        suited = [miner for miner in self.miners if methods.build_miner(miner).predicts == secret.predicts]
         if not suited or seen.release.n_records < 2:
             return
-        shown = [_shown(seen, each) for each in everybody]
+        shown = [_shown(seen, listed) for listed in everybody]
         view = replace(
             seen.release,
-            cells={each: seen.release.cells[each] for each in (*_names(seen), secret.compared.name)},
+            cells={
+                attribute: seen.release.cells[attribute]
+                for attribute in (*_names(seen), secret.compared.name)
+            },
         )
         for miner in suited:
-            found = predict_from_all(view, secret.compared.name, miner, view.weights, seed=self.seed)
-            if found.finished:
-                predicted = secret.named(found.predicted)
+            prediction = predict_from_all(view, secret.compared.name, miner, view.weights, seed=self.seed)
+            if prediction.finished:
+                predicted = secret.named(prediction.predicted)
                 yield miner, [predicted[rows] for rows in shown]
 
 
@@ -247,11 +252,11 @@ def _shown(seen: SeenRelease, listed: Listed) -> Integers:
     boxes = seen.boxes
     order = np.argsort(seen.volumes[boxes.first], kind="stable")
     rows = np.ascontiguousarray(boxes.rows[order])
-    found = np.empty(len(listed.rows), dtype=np.int64)
+    nearest = np.empty(len(listed.rows), dtype=np.int64)
     for some, far in seen.far(listed):
-        found[some] = boxes.first[order[nearest_rows(far, rows)[1]]]
-    return found
+        nearest[some] = boxes.first[order[nearest_rows(far, rows)[1]]]
+    return nearest
 
 
 def _names(seen: SeenRelease) -> tuple[str, ...]:
-    return tuple(each.name for each in seen.attributes)
+    return tuple(attribute.name for attribute in seen.attributes)

@@ -83,7 +83,7 @@ class Linkability(AttackMeasure):
         """Return how many people the two sources link."""
         sources = self._sources(setting.release)
         known = " | ".join(", ".join(names) for names in sources)
-        return [self.told(setting, [self.attempt(setting, sources)], known)]
+        return [self.worst_measurement(setting, [self.attempt(setting, sources)], known)]
 
     def attempt(self, setting: Setting, sources: tuple[tuple[str, ...], tuple[str, ...]]) -> AttackTried:
         """Return the attempt of the only attacker."""
@@ -126,10 +126,10 @@ def _nearest_records(release: Release, names: tuple[str, ...], listed: Listed, d
     """Return the numbers of some of the nearest records to each person."""
     seen = sight(release, names)
     first_record = np.concatenate([[0], np.cumsum(release.weights)])
-    found = np.empty(drawn.shape, dtype=np.int64)
+    nearest = np.empty(drawn.shape, dtype=np.int64)
     for some, far in seen.far(listed):
-        found[some] = draw_nearest(far, seen.rows, first_record, drawn[some])
-    return found
+        nearest[some] = draw_nearest(far, seen.rows, first_record, drawn[some])
+    return nearest
 
 
 def _share_by_chance(n_records: int, n_near: int) -> float:

@@ -81,14 +81,16 @@ class Membership(AttackMeasure):
             raise NotApplicable(f"nobody is known who is not in the data ({setting.told}); give control")
         known = known_attributes(setting.release, self.known)
         attempts = _attempts(setting, setting.outside, sight(setting.release, known))
-        return [self.told(setting, attempts, ", ".join(known))]
+        return [self.worst_measurement(setting, attempts, ", ".join(known))]
 
 
 def _attempts(setting: Setting, outside: Listed, seen: SeenRelease) -> Iterator[AttackTried]:
-    fits = [_fits(seen, each) for each in (setting.inside, outside)]
+    fits = [_fits(seen, listed) for listed in (setting.inside, outside)]
     yield _attempt("some record fits", setting, *fits)
     ratios = _ratios(setting, outside, seen)
-    trials = [ratio[: each.n_trial] for ratio, each in zip(ratios, (setting.inside, outside), strict=True)]
+    trials = [
+        ratio[: listed.n_trial] for ratio, listed in zip(ratios, (setting.inside, outside), strict=True)
+    ]
     threshold = best_threshold(*trials)
     yield _attempt("density of records", setting, *(ratio > threshold for ratio in ratios))
 
@@ -109,10 +111,10 @@ def _fits(seen: SeenRelease, listed: Listed) -> Booleans:
 def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Floats, Floats]:
     """Return for each person the density of released records around them, relative to people outside."""
     others = setting.reference or _as_table(outside)
-    names = [each.name for each in seen.attributes]
+    names = [attribute.name for attribute in seen.attributes]
     plain = sight(_exact(setting.release, others, names), names)
     inside, strangers = (
-        _density(seen, each) / (_density(plain, each) + 1e-12) for each in (setting.inside, outside)
+        _density(seen, listed) / (_density(plain, listed) + 1e-12) for listed in (setting.inside, outside)
     )
     return inside, strangers
 
@@ -135,10 +137,10 @@ def _density(seen: SeenRelease, listed: Listed) -> Floats:
     """Return for each person the density of records around them; a set is spread over all its values."""
     boxes = seen.boxes
     weights = boxes.weights / seen.volumes[boxes.first] / boxes.weights.sum()
-    found = np.empty(len(listed.rows))
+    density = np.empty(len(listed.rows))
     for some, far in seen.far(listed):
-        found[some] = densities(far, boxes.rows, weights, _WIDTH)
-    return found
+        density[some] = densities(far, boxes.rows, weights, _WIDTH)
+    return density
 
 
 def best_threshold(inside: Floats, outside: Floats) -> float:
@@ -154,7 +156,7 @@ def best_threshold(inside: Floats, outside: Floats) -> float:
     if not len(candidates):
         return 1.0
     own, others = np.sort(inside), np.sort(outside)
-    said = [len(each) - np.searchsorted(each, candidates, side="right") for each in (own, others)]
+    said = [len(ratios) - np.searchsorted(ratios, candidates, side="right") for ratios in (own, others)]
     # shares of both, times both numbers: whole numbers, of which equal ones are equal
     gain = said[0] * max(len(others), 1) - said[1] * len(own)
     # of equally good ones the largest says it of the fewest

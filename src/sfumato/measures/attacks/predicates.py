@@ -62,16 +62,16 @@ class Crowd:
 
 def released_crowd(seen: SeenRelease) -> Crowd:
     """Return the records of a release; one satisfies a predicate if its whole set does."""
-    codes = [each.cells.codes[seen.boxes.first] for each in seen.attributes]
-    low = [each.ranges.low[code] for each, code in zip(seen.attributes, codes, strict=True)]
-    high = [each.ranges.high[code] for each, code in zip(seen.attributes, codes, strict=True)]
+    codes = [attribute.cells.codes[seen.boxes.first] for attribute in seen.attributes]
+    low = [attribute.ranges.low[code] for attribute, code in zip(seen.attributes, codes, strict=True)]
+    high = [attribute.ranges.high[code] for attribute, code in zip(seen.attributes, codes, strict=True)]
     nobody = np.empty(0, dtype=np.int64)
     return Crowd(np.stack(low, axis=1), np.stack(high, axis=1), seen.boxes.weights, nobody)
 
 
 def people_crowd(seen: SeenRelease, table: Table) -> Crowd:
     """Return the people of a table, with identical people merged unless they have several records."""
-    columns = [people_column(table, each.name) for each in seen.attributes]
+    columns = [people_column(table, attribute.name) for attribute in seen.attributes]
     people = table.person_of if table.person_of is not None else np.zeros(table.n_rows, dtype=np.int64)
     group_of, n_groups = number_rows(
         [people, *(column.codes for column in columns)],
@@ -82,8 +82,8 @@ def people_crowd(seen: SeenRelease, table: Table) -> Crowd:
     first = np.unique(group_of, return_index=True)[1]
     first = first[np.argsort(people[first], kind="stable")]
     places = [
-        each.places(column)[column.codes[first]]
-        for each, column in zip(seen.attributes, columns, strict=True)
+        attribute.places(column)[column.codes[first]]
+        for attribute, column in zip(seen.attributes, columns, strict=True)
     ]
     at = np.stack(places, axis=1)
     whose = people[first] if table.person_of is not None else np.empty(0, dtype=np.int64)
@@ -98,45 +98,45 @@ def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.
     """
     crowd = released_crowd(seen)
     medians = _medians(seen, crowd)
-    found = Predicates(*np.empty((2, 0, len(seen.attributes))))
+    predicates = Predicates(*np.empty((2, 0, len(seen.attributes))))
     chances = crowd.weights / crowd.weights.sum()
     in_vain = 0
     for _ in range(_MOST_BATCHES):
-        n_before = len(found)
+        n_before = len(predicates)
         rows = rng.choice(len(chances), _CANDIDATES, p=chances)
         asked = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
-        found = _with_more(found, crowd, _of_rows(crowd, rows, asked, medians))
-        in_vain = 0 if len(found) - n_before > _CANDIDATES // 1000 else in_vain + 1
-        if len(found) >= n_wanted or in_vain == _IN_VAIN:
+        predicates = _with_more(predicates, crowd, _of_rows(crowd, rows, asked, medians))
+        in_vain = 0 if len(predicates) - n_before > _CANDIDATES // 1000 else in_vain + 1
+        if len(predicates) >= n_wanted or in_vain == _IN_VAIN:
             break
-    return found.take(rng.permutation(len(found))[:n_wanted])
+    return predicates.take(rng.permutation(len(predicates))[:n_wanted])
 
 
 def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return predicates on one attribute: values of a single released record, minima and maxima."""
     crowd = released_crowd(seen)
     n_attributes = len(seen.attributes)
-    found = Predicates(*np.empty((2, 0, n_attributes)))
-    for place, each in enumerate(seen.attributes):
-        ends = np.unique(np.stack([each.ranges.low, each.ranges.high], axis=1), axis=0)
-        if each.is_numeric and not np.isnan(ends).all():
+    predicates = Predicates(*np.empty((2, 0, n_attributes)))
+    for place, attribute in enumerate(seen.attributes):
+        ends = np.unique(np.stack([attribute.ranges.low, attribute.ranges.high], axis=1), axis=0)
+        if attribute.is_numeric and not np.isnan(ends).all():
             extremes = [[np.nanmax(ends[:, 0]), np.inf], [-np.inf, np.nanmin(ends[:, 1])]]
             ends = np.concatenate([ends, extremes])
         least = np.full((len(ends), n_attributes), -np.inf)
         most = np.full((len(ends), n_attributes), np.inf)
         least[:, place], most[:, place] = ends.T
-        found = _with_more(found, crowd, Predicates(least, most))
-    return found.take(rng.permutation(len(found))[:n_wanted])
+        predicates = _with_more(predicates, crowd, Predicates(least, most))
+    return predicates.take(rng.permutation(len(predicates))[:n_wanted])
 
 
 def at_random(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return predicates with values drawn from the whole domain, not from a record."""
     crowd = released_crowd(seen)
     asked = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
-    columns = [each.ranges for each in seen.attributes]
-    drawn = [rng.integers(len(each.low), size=n_wanted) for each in columns]
-    low = np.stack([each.low[one] for each, one in zip(columns, drawn, strict=True)], axis=1)
-    high = np.stack([each.high[one] for each, one in zip(columns, drawn, strict=True)], axis=1)
+    columns = [attribute.ranges for attribute in seen.attributes]
+    drawn = [rng.integers(len(ranges.low), size=n_wanted) for ranges in columns]
+    low = np.stack([ranges.low[one] for ranges, one in zip(columns, drawn, strict=True)], axis=1)
+    high = np.stack([ranges.high[one] for ranges, one in zip(columns, drawn, strict=True)], axis=1)
     return _bounded(low, high, asked, rng.permuted(_medians(seen, crowd) * np.ones_like(low), axis=0))
 
 
@@ -148,9 +148,9 @@ def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator
 def _medians(seen: SeenRelease, crowd: Crowd) -> Floats:
     """Return the median of each numeric attribute, NaN for the others."""
     medians = np.full(len(seen.attributes), np.nan)
-    for place, each in enumerate(seen.attributes):
+    for place, attribute in enumerate(seen.attributes):
         known = ~np.isnan(crowd.low[:, place])
-        if each.is_numeric and known.any():
+        if attribute.is_numeric and known.any():
             order = np.argsort(crowd.low[known, place])
             reached = np.cumsum(crowd.weights[known][order])
             medians[place] = crowd.low[known, place][order[np.searchsorted(reached, reached[-1] / 2)]]
@@ -170,9 +170,11 @@ def _bounded(low: Floats, high: Floats, asked: Booleans, medians: Floats) -> Pre
     return Predicates(least, most)
 
 
-def _with_more(found: Predicates, crowd: Crowd, candidates: Predicates) -> Predicates:
+def _with_more(predicates: Predicates, crowd: Crowd, candidates: Predicates) -> Predicates:
     """Add the candidates that exactly one released record satisfies, each once."""
     good = candidates.take(crowd.singled_out(candidates))
-    both = np.concatenate([np.concatenate([each.least, each.most], axis=1) for each in (found, good)], axis=0)
+    both = np.concatenate(
+        [np.concatenate([some.least, some.most], axis=1) for some in (predicates, good)], axis=0
+    )
     first = np.sort(np.unique(both, axis=0, return_index=True)[1])
     return Predicates(*np.split(both[first], 2, axis=1))

@@ -106,8 +106,8 @@ class Compared:
         asked, which = np.unique(codes, return_inverse=True)
         values = self.places(column)[asked]
         missing = np.array([column.domain[code] is None for code in asked])
-        found = self._gaps(values, missing) if self.is_numeric else self._misses(values)
-        return found.astype(np.float32)[which]
+        distances = self._gaps(values, missing) if self.is_numeric else self._misses(values)
+        return distances.astype(np.float32)[which]
 
     def _gaps(self, values: Floats, missing: Booleans) -> Floats:
         low, high = self.ranges.low, self.ranges.high
@@ -172,39 +172,40 @@ class SeenRelease:
     def rows(self) -> Codes:
         """For each released row and attribute its label; labels of all attributes share one numbering."""
         columns = [
-            each.cells.codes + first for each, first in zip(self.attributes, self._first_labels, strict=False)
+            attribute.cells.codes + first
+            for attribute, first in zip(self.attributes, self._first_labels, strict=False)
         ]
         return np.stack(columns, axis=1).astype(np.int32)
 
     @cached_property
     def _first_labels(self) -> list[int]:
-        return [0, *np.cumsum([len(each.cells.labels) for each in self.attributes]).tolist()]
+        return [0, *np.cumsum([len(attribute.cells.labels) for attribute in self.attributes]).tolist()]
 
     @cached_property
     def volumes(self) -> Floats:
         """For each released row how many combinations of values it may stand for."""
-        sizes = [each.sizes[each.cells.codes].astype(np.float64) for each in self.attributes]
+        sizes = [attribute.sizes[attribute.cells.codes].astype(np.float64) for attribute in self.attributes]
         return np.prod(sizes, axis=0)
 
     @cached_property
     def boxes(self) -> Boxes:
         """The distinct rows."""
-        cells = [each.cells for each in self.attributes]
+        cells = [attribute.cells for attribute in self.attributes]
         box_of, n_boxes = number_rows(
-            [each.codes for each in cells], [len(each.labels) for each in cells], self.release.n_rows
+            [column.codes for column in cells], [len(column.labels) for column in cells], self.release.n_rows
         )
         first = first_row_of_group(box_of, n_boxes)
         return Boxes(box_of, first, self.rows[first], sum_by_group(box_of, n_boxes, self.release.weights))
 
     def far(self, listed: Listed) -> Iterator[tuple[slice, Distances]]:
         """Yield, for batches of people, the distance of each label from what is known of them."""
-        columns = [people_column(listed.table, each.name) for each in self.attributes]
+        columns = [people_column(listed.table, attribute.name) for attribute in self.attributes]
         n_at_once = max(_AT_ONCE // max(self._first_labels[-1], 1), 1)
         for begin in range(0, len(listed.rows), n_at_once):
             some = slice(begin, begin + n_at_once)
             pieces = [
-                each.far(column, column.codes[listed.rows[some]])
-                for each, column in zip(self.attributes, columns, strict=True)
+                attribute.far(column, column.codes[listed.rows[some]])
+                for attribute, column in zip(self.attributes, columns, strict=True)
             ]
             yield some, np.concatenate(pieces, axis=1)
 

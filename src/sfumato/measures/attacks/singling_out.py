@@ -85,7 +85,7 @@ class SinglingOut(AttackMeasure):
             raise NotApplicable("it looks for anybody, and not for the people of a group")
         known = known_attributes(setting.release, self.known)
         attempts = self.attempts(setting, sight(setting.release, known))
-        return [self.told(setting, attempts, ", ".join(known))]
+        return [self.worst_measurement(setting, attempts, ", ".join(known))]
 
     def attempts(self, setting: Setting, seen: SeenRelease) -> Iterator[AttackTried]:
         """Yield the attempt of each attacker."""
@@ -97,11 +97,11 @@ class SinglingOut(AttackMeasure):
         sizes = (setting.release.original.n_people, setting.outside.table.n_people if setting.outside else 0)
         for n_used in sorted({1, min(_SEVERAL, n_all), n_all}):
             by_value = n_used == 1
-            found = rare_values(seen, n_tries, rng) if by_value else learned(seen, n_used, n_tries, rng)
-            right = inside.singled_out(found)
-            counts = None if outside is None else outside.count(found)
+            predicates = rare_values(seen, n_tries, rng) if by_value else learned(seen, n_used, n_tries, rng)
+            right = inside.singled_out(predicates)
+            counts = None if outside is None else outside.count(predicates)
             by_chance = inside.singled_out(at_random(seen, n_used, n_tries, rng))
-            n_trial = len(found) * setting.inside.n_trial // n_tries
+            n_trial = len(predicates) * setting.inside.n_trial // n_tries
             outcomes = [
                 Outcome(
                     rate(float(right[part].sum()), n),

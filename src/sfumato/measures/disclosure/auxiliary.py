@@ -131,22 +131,22 @@ class AuxiliaryGain(Measure):
 
     def _of_attribute(self, release: Release, name: str) -> Measurement:
         listed = self._people(release, self.auxiliary, name)
-        found = _guessed(release, name, listed)
+        guessed = _guessed(release, name, listed)
         if self.control is None:
-            baseline = found.share(found.commonest)
-            noise = found.variance(found.right - found.commonest)
+            baseline = guessed.share(guessed.commonest)
+            noise = guessed.variance(guessed.right - guessed.commonest)
         else:
             strangers = _guessed(release, name, self._people(release, self.control, name))
             baseline = strangers.share(strangers.right)
-            noise = found.variance(found.right) + strangers.variance(strangers.right)
-        rate = found.share(found.right)
+            noise = guessed.variance(guessed.right) + strangers.variance(strangers.right)
+        rate = guessed.share(guessed.right)
         value = rate - baseline
         radius = NORMAL_95 * math.sqrt(noise)
         detail = {
             "right": rate,
-            "people": found.n_people,
+            "people": guessed.n_people,
             "known": ", ".join(listed.known),
-            "with-fitting-record": found.share(found.fits),
+            "with-fitting-record": guessed.share(guessed.fits),
         }
         return self.taken(
             value,
@@ -164,7 +164,11 @@ class AuxiliaryGain(Measure):
         else:
             table, source = _read(path), Path(path).name
         wanted = self.known or release.schema.quasi_identifiers
-        known = tuple(each for each in wanted if each != name and (self.known or each in table.columns))
+        known = tuple(
+            attribute
+            for attribute in wanted
+            if attribute != name and (self.known or attribute in table.columns)
+        )
         for column in (name, *known):
             if column not in table.columns:
                 hint = suggestion(column, table.columns)
@@ -219,16 +223,16 @@ def _read(path: str) -> Table:
 
 def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:
     rows = np.flatnonzero(listed.counts)
-    columns = [fitted(each, release, listed.table[each]) for each in listed.known]
+    columns = [fitted(attribute, release, listed.table[attribute]) for attribute in listed.known]
     truth = fitted(name, release, listed.table[name]).codes[rows]
     boxes, beliefs = _boxes(release, listed.known, name)
     overall = _likeliest(beliefs.sum(axis=0, keepdims=True)).item()
     guesses, fits = np.empty(len(rows), np.int64), np.empty(len(rows))
-    tables = [_holds(each) for each in columns]
+    tables = [_holds(column) for column in columns]
     for chunk in np.array_split(np.arange(len(rows)), max(1, len(rows) * len(boxes) // _CHUNK)):
         fitting = np.ones((len(chunk), len(boxes)), dtype=np.bool_)
-        for place, (each, holds) in enumerate(zip(columns, tables, strict=True)):
-            fitting &= holds[each.codes[rows[chunk]]][:, boxes[:, place]]
+        for place, (column, holds) in enumerate(zip(columns, tables, strict=True)):
+            fitting &= holds[column.codes[rows[chunk]]][:, boxes[:, place]]
         fits[chunk] = fitting.any(axis=1)
         guesses[chunk] = _likeliest(fitting.astype(np.float64) @ beliefs)
     guesses[fits == 0] = overall
@@ -263,7 +267,7 @@ def _boxes(release: Release, known: Iterable[str], name: str) -> tuple[Codes, Fl
     labels = labels_of(release, name, "category", "released", 0)
     shares = labels.shares
     n_values = len(release.cells[name].domain)
-    cells = [release.cells[each] for each in known]
+    cells = [release.cells[attribute] for attribute in known]
     box_of, n_boxes = number_rows([c.codes for c in cells], [len(c.labels) for c in cells], release.n_rows)
     first = first_row_of_group(box_of, n_boxes)
     boxes = np.array([c.codes[first] for c in cells], np.int32).reshape(len(cells), n_boxes).T

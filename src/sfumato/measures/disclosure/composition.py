@@ -230,11 +230,11 @@ class _Meeting:
             raise NotApplicable("it is not known which released record is which")
         row_of = np.repeat(np.arange(release.n_rows), release.weights)
         now = _partition(release, guards).class_of[row_of]
-        found = [_then(release, each, guards, row_of) for each in release.earlier]
+        matches = [_then(release, earlier, guards, row_of) for earlier in release.earlier]
         guessed = np.zeros(len(row_of), dtype=np.bool_)
-        for classes, estimated in found:
+        for classes, estimated in matches:
             guessed |= estimated & (classes >= 0)
-        return cls(release, row_of, now, tuple(classes for classes, _ in found), int(guessed.sum()))
+        return cls(release, row_of, now, tuple(classes for classes, _ in matches), int(guessed.sum()))
 
     @property
     def shares(self) -> dict[str, float]:
@@ -254,13 +254,15 @@ class _Meeting:
         """
         present = [classes >= 0 for classes in self.then]
         pattern_of, n_patterns = number_rows(
-            [each.astype(np.int32) for each in present], [2] * len(present), len(self.now)
+            [is_present.astype(np.int32) for is_present in present], [2] * len(present), len(self.now)
         )
         for pattern, someone in enumerate(first_row_of_group(pattern_of, n_patterns)):
-            asked = [classes for classes, each in zip(self.then, present, strict=True) if each[someone]]
+            shared = [
+                classes for classes, is_present in zip(self.then, present, strict=True) if is_present[someone]
+            ]
             everybody = np.ones(len(self.now), dtype=np.bool_)
-            inside = np.flatnonzero(np.logical_and.reduce([everybody, *(classes >= 0 for classes in asked)]))
-            columns = [self.now[inside], *(classes[inside] for classes in asked)]
+            inside = np.flatnonzero(np.logical_and.reduce([everybody, *(classes >= 0 for classes in shared)]))
+            columns = [self.now[inside], *(classes[inside] for classes in shared)]
             spans = [int(column.max()) + 1 for column in columns]
             class_of, n_classes = number_rows(columns, spans, len(inside))
             own = class_of[pattern_of[inside] == pattern]
@@ -268,14 +270,14 @@ class _Meeting:
 
     def _counted(self, inside: Integers, class_of: Integers, n_classes: int) -> EquivalenceClasses:
         release, rows = self.release, self.row_of[inside]
-        whole = release.groups.sensitive
+        grouped = release.groups.sensitive
         people = None if release.people is None else release.people.take(rows)
         return count_classes(
             class_of,
             n_classes,
             np.ones(len(inside), dtype=np.int64),
-            {name: (release.own_values(name)[rows], counts.prior) for name, counts in whole.items()},
-            {name: counts.domain for name, counts in whole.items()},
+            {name: (release.own_values(name)[rows], counts.prior) for name, counts in grouped.items()},
+            {name: counts.domain for name, counts in grouped.items()},
             people,
         )
 
@@ -327,6 +329,6 @@ def classes_of_people(now: Integers, then: Integers, classes: Integers) -> Integ
     for place in np.flatnonzero(ends - first > 1):
         own = where[first[place] : ends[place]].tobytes()
         label[place] = sets.setdefault(own, n_classes + len(sets))
-    found = np.searchsorted(someone, now)
-    found[found == len(someone)] = 0
-    return np.where(someone[found] == now, label[found], -1)
+    position = np.searchsorted(someone, now)
+    position[position == len(someone)] = 0
+    return np.where(someone[position] == now, label[position], -1)

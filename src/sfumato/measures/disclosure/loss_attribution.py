@@ -112,8 +112,8 @@ def group_origins(release: Release, attribute: str, most: int = 8) -> list[Group
     losses = jensen_shannon(sensitive)
     parts = losses * sensitive.sizes
     total = float(parts.sum())
-    found = [int(group) for group in np.argsort(-parts, kind="stable")[:most] if parts[group] > 0]
-    shared = _shared_cells(release, found)
+    groups = [int(group) for group in np.argsort(-parts, kind="stable")[:most] if parts[group] > 0]
+    shared = _shared_cells(release, groups)
     return [
         GroupOrigin(
             group,
@@ -123,7 +123,7 @@ def group_origins(release: Release, attribute: str, most: int = 8) -> list[Group
             float(parts[group]) / total,
             _likelier(sensitive, group),
         )
-        for place, group in enumerate(found)
+        for place, group in enumerate(groups)
     ]
 
 
@@ -218,16 +218,16 @@ def _surprise(p: Floats, middle: Floats) -> Floats:
 
 def _conjunctions(populations: Populations, places: list[int]) -> list[list[int]]:
     """Return the nodes of some populations: their own and those of the populations they extend."""
-    found = []
+    conjunctions = []
     for place in places:
-        depth, nodes, here = int(populations.depths[place]), [int(populations.last_nodes[place])], place
+        depth, nodes, ancestor = int(populations.depths[place]), [int(populations.last_nodes[place])], place
         while depth > 1:
-            here -= 1
-            if populations.depths[here] == depth - 1:
+            ancestor -= 1
+            if populations.depths[ancestor] == depth - 1:
                 depth -= 1
-                nodes.append(int(populations.last_nodes[here]))
-        found.append(nodes[::-1])
-    return found
+                nodes.append(int(populations.last_nodes[ancestor]))
+        conjunctions.append(nodes[::-1])
+    return conjunctions
 
 
 def _in_words(populations: Populations, nodes: list[int], schema: Schema) -> dict[str, Label]:

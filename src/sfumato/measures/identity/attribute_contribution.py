@@ -136,8 +136,8 @@ class _Classes:
         if people is not None:
             order, _ = rows_by_group(people.person_of, people.n_people)
             members = class_of[order], people.person_of[order]
-        columns = tuple(each.codes[first] for each in cells)
-        n_labels = tuple(len(each.labels) for each in cells)
+        columns = tuple(column.codes[first] for column in cells)
+        n_labels = tuple(len(column.labels) for column in cells)
         return cls(columns, n_labels, n_classes, release.n_records, members)
 
     @property
@@ -203,9 +203,9 @@ def _sampled(classes: _Classes, n_orders: int) -> tuple[Floats, Floats]:
     n_columns = len(classes.columns)
     rng = np.random.default_rng(0)
     rounds = np.empty((max(n_orders // n_columns, 2), n_columns))
-    for each in rounds:
+    for round_ in rounds:
         order = rng.permutation(n_columns)
-        each[:] = np.mean([_added(classes, np.roll(order, shift)) for shift in range(n_columns)], axis=0)
+        round_[:] = np.mean([_added(classes, np.roll(order, shift)) for shift in range(n_columns)], axis=0)
     return rounds.mean(axis=0), rounds.std(axis=0, ddof=1) / math.sqrt(len(rounds))
 
 
@@ -232,8 +232,8 @@ def _if_withheld(release: Release, classes: _Classes) -> dict[str, dict[str, flo
             losses = [(jensen_shannon(counts), counts.sizes) for counts in merged]
             worst[name] = max(float(loss.max()) for loss, _ in losses)
             mean[name] = max(float(loss @ sizes / sizes.sum()) for loss, sizes in losses)
-    found = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
-    return {key: figures for key, figures in found.items() if figures}
+    without = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
+    return {key: figures for key, figures in without.items() if figures}
 
 
 def _merged(release: Release, name: str, number: Integers, n_left: int) -> SensitiveCounts:

@@ -90,8 +90,8 @@ def household_risks(release: Release) -> Floats:
         raise NotApplicable("nobody says who lives together; name the column with the household")
     classes, alike = release.classes, survey_classes(release)
     of_class = 1 / classes.people if alike is None else individual_risks(classes.people, alike)
-    found = np.bincount(release.rows, release.weights * of_class[classes.class_of], table.n_rows)
-    of_record = np.minimum(found / table.weights, 1.0)
+    expected = np.bincount(release.rows, release.weights * of_class[classes.class_of], table.n_rows)
+    of_record = np.minimum(expected / table.weights, 1.0)
     row_of, household_of = table.households.row_of, table.households.household_of
     is_released = np.bincount(household_of, release.kept[row_of]) > 0
     risks = of_record[row_of]

@@ -83,9 +83,9 @@ def survey_classes(release: Release) -> Floats | None:
     else:
         codes, cardinalities = [classes.class_of, people.person_of], [classes.n_classes, people.n_people]
         pair, n_pairs = number_rows(codes, cardinalities, release.n_rows)
-        each = np.bincount(pair, weights, n_pairs) / sum_by_group(pair, n_pairs, release.weights)
+        mean_weight = np.bincount(pair, weights, n_pairs) / sum_by_group(pair, n_pairs, release.weights)
         first = first_row_of_group(pair, n_pairs)
-        stood_for = np.bincount(classes.class_of[first], each, classes.n_classes)
+        stood_for = np.bincount(classes.class_of[first], mean_weight, classes.n_classes)
     return np.maximum(stood_for, classes.people)
 
 
@@ -172,15 +172,15 @@ def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
 
 def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:
     """Merge equal rows of the population, then count those in each box."""
-    n_codes = [each.n_codes for each in fitted]
-    row, n_rows = number_rows([each.codes for each in fitted], n_codes, len(weights))
+    n_codes = [column.n_codes for column in fitted]
+    row, n_rows = number_rows([column.codes for column in fitted], n_codes, len(weights))
     first = first_row_of_group(row, n_rows)
-    sets = [members for each in fitted for members in each.sets]
+    sets = [members for column in fitted for members in column.sets]
     return count_in_boxes(
-        np.stack([each.codes[first] for each in fitted]).astype(np.int32),
+        np.stack([column.codes[first] for column in fitted]).astype(np.int32),
         sum_by_group(row, n_rows, weights),
         boxes,
-        np.cumsum([0, *(len(each.sets) for each in fitted)]),
+        np.cumsum([0, *(len(column.sets) for column in fitted)]),
         np.cumsum([0, *map(len, sets)]),
         np.concatenate(sets).astype(np.int32),
         max(n_codes),

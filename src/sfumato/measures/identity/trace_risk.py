@@ -86,11 +86,11 @@ class TraceRisk(IdentityMeasure):
         if release.people is None:
             raise NotApplicable("nobody is known to have several records; name the column that tells people")
         traces = _Traces.of(release, release.people)
-        told = {f"known-{n}": traces.chances(n)[0] for n in _TOLD}
+        chances = {f"known-{n}": traces.chances(n)[0] for n in _TOLD}
         exact = traces.alike() if release.schema.pseudonym else traces.chances(None)[2]
         everything = float((1 / exact).mean())
         detail = {
-            **told,
+            **chances,
             "known-all": everything,
             "worst": 1 / int(exact.min()),
             "share-alone": float((exact == 1).mean()),
@@ -143,19 +143,23 @@ class _Traces:
     def chances(self, known: int | None) -> tuple[float, float, Integers]:
         """Return the mean chance with this many known records, its sampling error, and all candidates."""
         who, query_starts, classes, n_known = self._queries(known)
-        found = count_candidates(self.starts, self.people, self.n_records, query_starts, classes, n_known)
+        candidates = count_candidates(
+            self.starts, self.people, self.n_records, query_starts, classes, n_known
+        )
         n_queries = np.bincount(who)
         asked = n_queries > 0
-        means: Floats = np.bincount(who, 1 / found)[asked] / n_queries[asked]
+        means: Floats = np.bincount(who, 1 / candidates)[asked] / n_queries[asked]
         reach = 0.0
         if known is not None and self._is_sampled(known):
             reach = _REACH * float(means.std(ddof=1)) / math.sqrt(len(means))
-        return float(means.mean()), reach, found
+        return float(means.mean()), reach, candidates
 
     def _is_sampled(self, known: int) -> bool:
         lengths, n_people = np.unique(np.add.reduceat(self.n_own, self.trace_starts[:-1]), return_counts=True)
-        each = (math.comb(length, min(known, length)) for length in lengths.tolist())
-        return sum(n * choices for n, choices in zip(n_people.tolist(), each, strict=True)) > _MOST_CHOICES
+        n_choices = (math.comb(length, min(known, length)) for length in lengths.tolist())
+        return (
+            sum(n * choices for n, choices in zip(n_people.tolist(), n_choices, strict=True)) > _MOST_CHOICES
+        )
 
     def _queries(self, known: int | None) -> tuple[Integers, Integers, Integers, Integers]:
         """Return the person of each query, the offsets of its classes, the classes and the records."""
@@ -183,7 +187,7 @@ class _Traces:
         chosen = []
         for person in range(len(self.trace_starts) - 1):
             records = self._records(person).tolist()
-            chosen += [(person, list(each)) for each in combinations(records, min(known, len(records)))]
+            chosen += [(person, list(choice)) for choice in combinations(records, min(known, len(records)))]
         return chosen
 
     def _drawn(self, known: int) -> list[tuple[int, list[int]]]:

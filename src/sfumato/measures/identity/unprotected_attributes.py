@@ -77,8 +77,8 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     names = tuple(name for name in release.schema.insensitive if name in release.cells)
     if not names or release.kind == "synthetic":
         return ()
-    each = [(name,) for name in names]
-    known = [*each, *([names] if len(names) > 1 else [])]
+    singles = [(name,) for name in names]
+    known = [*singles, *([names] if len(names) > 1 else [])]
     grouped = release.group_of is not None
     sensitive = () if grouped else tuple(name for name in release.schema.sensitive if name in release.cells)
     return (
@@ -87,17 +87,17 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     )
 
 
-def warnings_of(found: Iterable[Alone]) -> tuple[str, ...]:
+def warnings_of(counts: Iterable[Alone]) -> tuple[str, ...]:
     """Return warnings about attributes that make too many records unique."""
-    return tuple(map(_warning, told_apart(found)))
+    return tuple(map(_warning, told_apart(counts)))
 
 
-def told_apart(found: Iterable[Alone]) -> list[Alone]:
+def told_apart(counts: Iterable[Alone]) -> list[Alone]:
     """Return the combinations that call for a warning, without those implied by an earlier one."""
     said: list[Alone] = []
-    for each in found:
-        if each.is_much and not any(_follows(each, other) for other in said):
-            said.append(each)
+    for alone in counts:
+        if alone.is_much and not any(_follows(alone, other) for other in said):
+            said.append(alone)
     return said
 
 
@@ -114,19 +114,19 @@ def _follows(later: Alone, earlier: Alone) -> bool:
     return later.n_alone == earlier.n_alone and set(later.attributes) >= set(earlier.attributes)
 
 
-def _warning(found: Alone) -> str:
-    one = len(found.attributes) == 1
-    names = formatting.joined(found.attributes)
+def _warning(alone: Alone) -> str:
+    one = len(alone.attributes) == 1
+    names = formatting.joined(alone.attributes)
     role = (
         f"{names} {'is' if one else 'are'} named insensitive and released as {'it is' if one else 'they are'}"
     )
-    if found.sensitive is not None:
+    if alone.sensitive is not None:
         return (
-            f"{role}: with {found.sensitive}, {found.figure} are the only ones with their values. Whoever "
+            f"{role}: with {alone.sensitive}, {alone.figure} are the only ones with their values. Whoever "
             "has another release of the same people, or knows these values of a person, can link them."
         )
     values = "value" if one else "values together"
     return (
-        f"{role}: {found.figure} are the only ones with their {values}, whatever protects the others. "
+        f"{role}: {alone.figure} are the only ones with their {values}, whatever protects the others. "
         "Name what others may know of a person quasi-identifying, and leave out what numbers the records."
     )

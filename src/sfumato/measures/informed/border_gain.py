@@ -78,19 +78,21 @@ class BorderGain(RecipeReaderMeasure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain of the attribute that reveals most."""
         ends = {name: _Ends.of(release, name) for name in release.schema.quasi_identifiers}
-        known = {name: each for name, each in ends.items() if each is not None}
+        known = {name: of_attribute for name, of_attribute in ends.items() if of_attribute is not None}
         if not known:
             raise NotApplicable("no released quasi-identifier is known to stand for sets of original values")
-        found = {name: each for name, each in known.items() if len(each.weights)} or known
-        gains = {name: each.gain for name, each in found.items()}
+        judged = {
+            name: of_attribute for name, of_attribute in known.items() if len(of_attribute.weights)
+        } or known
+        gains = {name: of_attribute.gain for name, of_attribute in judged.items()}
         worst = max(gains, key=gains.__getitem__)
-        n_wide = {name: int(each.weights.sum()) for name, each in found.items()}
+        n_wide = {name: int(of_attribute.weights.sum()) for name, of_attribute in judged.items()}
         mean = sum(gains[name] * n for name, n in n_wide.items()) / max(sum(n_wide.values()), 1)
-        aware, unaware = found[worst].right_guesses()
-        by_place, evenly = found[worst].by_place()
+        aware, unaware = judged[worst].right_guesses()
+        by_place, evenly = judged[worst].by_place()
         detail: dict[str, Any] = {
             "attribute": worst,
-            "at-an-end": found[worst].at_an_end,
+            "at-an-end": judged[worst].at_an_end,
             "mean": mean,
             "right-guesses": aware,
             "right-guesses-unaware": unaware,
@@ -99,7 +101,7 @@ class BorderGain(RecipeReaderMeasure):
             "share-wide": n_wide[worst] / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=found[worst].expected, detail=detail),)
+        return (self.taken(gains[worst], baseline=judged[worst].expected, detail=detail),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +189,8 @@ class _Ends:
         if not len(self.values):
             return 0.0, 0.0
         place, width = (
-            (each - self.first[self.released]).astype(np.int64)
-            for each in (self.values, self.last[self.released] + 1)
+            (values - self.first[self.released]).astype(np.int64)
+            for values in (self.values, self.last[self.released] + 1)
         )
         widest = int(width.max()) + 1
         second, cell = np.arange(len(place)) % 2, width * widest + place
@@ -233,6 +235,6 @@ def _ends(sets: ValueSets, counts: Integers | Floats) -> tuple[Codes, Codes, Cod
     """Return for each released value its first, its last, and the most common value in between."""
     stretches = list(zip(sets.starts[:-1].tolist(), sets.starts[1:].tolist(), strict=True))
     ordered = [np.sort(sets.members[start:end]) for start, end in stretches]
-    inner = [each[1:-1] if len(each) >= _FEWEST else each for each in ordered]
-    between = [each[counts[each].argmax()] for each in inner]
+    inner = [codes[1:-1] if len(codes) >= _FEWEST else codes for codes in ordered]
+    between = [codes[counts[codes].argmax()] for codes in inner]
     return np.array([e[0] for e in ordered]), np.array([e[-1] for e in ordered]), np.array(between)

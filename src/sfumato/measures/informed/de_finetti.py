@@ -76,13 +76,13 @@ class DeFinettiGain(SensitiveMeasure):
         """Return the share of right guesses beyond those from the counts."""
         if release.rows is None or release.original is None:
             raise NotApplicable("it is not known whose each sensitive value is")
-        name = next(name for name, each in release.groups.sensitive.items() if each is sensitive)
+        name = next(name for name, counts in release.groups.sensitive.items() if counts is sensitive)
         own, n_values = release.own_values(name), len(sensitive.prior)
         baseline = float(sensitive.largest(sensitive.counts).sum()) / release.n_records
         if release.group_of is None or release.people is not None:
             return 0.0, {"baseline": baseline, "detail": {"accuracy": baseline}}
         dealt = _Dealt.of(release, own, n_values)
-        features = [release.cells[each].codes for each in release.schema.quasi_identifiers]
+        features = [release.cells[attribute].codes for attribute in release.schema.quasi_identifiers]
         shares = dealt.learned(features, n_values, self.rounds)
         guesses = dealt.guesses(shares)
         accuracy = float(release.weights @ (guesses == own)) / release.n_records

@@ -79,16 +79,19 @@ class Downcoding(RecipeReaderMeasure):
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         if not is_covering(release):
             return (self.taken(0.0, detail=dict.fromkeys(self.words.details, 0.0)),)
-        found = [_Placed.of(release, name, ranges) for name, ranges in covered_ranges(release)]
-        placed, exact = (np.max([getattr(each, fact) for each in found], axis=0) for fact in ("n", "n_exact"))
-        concluded = np.concatenate([each.concludes for each in found])
-        holds = np.concatenate([each.holds for each in found])
-        smaller = np.max([each.smaller for each in found], axis=0)
+        conclusions = [_Placed.of(release, name, ranges) for name, ranges in covered_ranges(release)]
+        placed, exact = (
+            np.max([getattr(placed_by, fact) for placed_by in conclusions], axis=0)
+            for fact in ("n", "n_exact")
+        )
+        concluded = np.concatenate([placed_by.concludes for placed_by in conclusions])
+        holds = np.concatenate([placed_by.holds for placed_by in conclusions])
+        smaller = np.max([placed_by.smaller for placed_by in conclusions], axis=0)
         detail = {
             "exactly": int(exact.sum()) / release.n_records,
             "false": float((concluded & ~holds).sum()) / max(int(concluded.sum()), 1),
             "smaller": float(smaller[placed > 0].mean()) if placed.any() else 0.0,
-            "ruled-out": _ruled_out(found, release.classes.sizes),
+            "ruled-out": _ruled_out(conclusions, release.classes.sizes),
         }
         return (self.taken(int(placed.sum()) / release.n_records, detail=detail),)
 
@@ -151,7 +154,7 @@ class _Placed:
         assert release.original is not None
         assert release.rows is not None
         cells, classes = release.cells[name], release.classes
-        told = _Whereabouts.of(cells, ranges)
+        whereabouts = _Whereabouts.of(cells, ranges)
         values = release.original[name].codes[release.rows]
         smallest, released = np.zeros_like(classes.sizes), np.zeros_like(classes.sizes)
         smallest[classes.class_of], released[classes.class_of] = values, cells.codes
@@ -161,8 +164,8 @@ class _Placed:
         first, last = ends(cells)
         widths = (last - first + 1)[released]
         of_two = [
-            ((low[released] <= found) & (found <= high[released]), (high - low + 1)[released])
-            for found, (low, high) in ((smallest, told.lowest), (largest, told.highest))
+            ((low[released] <= extreme) & (extreme <= high[released]), (high - low + 1)[released])
+            for extreme, (low, high) in ((smallest, whereabouts.lowest), (largest, whereabouts.highest))
         ]
         holds = of_two[0][0] & of_two[1][0]
         n = np.sum([holds & (width < widths) for _, width in of_two], axis=0)
@@ -181,9 +184,9 @@ def _n_ends(ranges: CoveredRanges) -> Integers:
     return np.bincount(pairs[0], minlength=n_released)
 
 
-def _ruled_out(found: Sequence[_Placed], sizes: Integers) -> float:
+def _ruled_out(conclusions: Sequence[_Placed], sizes: Integers) -> float:
     """Return the mean share of combinations in a record's cells that no record of its class can have."""
-    possible = np.prod([each.at_ends / each.width for each in found], axis=0)
-    several = np.prod([each.width.astype(np.float64) for each in found], axis=0) > 1
+    possible = np.prod([placed_by.at_ends / placed_by.width for placed_by in conclusions], axis=0)
+    several = np.prod([placed_by.width.astype(np.float64) for placed_by in conclusions], axis=0) > 1
     ruled_out = np.where(sizes == 2, 1 - possible, 0.0)
     return float(ruled_out[several] @ sizes[several]) / max(int(sizes[several].sum()), 1)

@@ -100,26 +100,26 @@ class DowncodingGain(RecipeReaderMeasure):
         """Return the gain of the attribute that reveals most."""
         if release.rows is None or release.original is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
-        found = dict(self._recovered(release)) if is_covering(release) else {}
-        gains = {name: each.gain for name, each in found.items()}
+        recovered = dict(self._recovered(release)) if is_covering(release) else {}
+        gains = {name: of_attribute.gain for name, of_attribute in recovered.items()}
         if not gains:
             return (self.taken(0.0, baseline=0.0),)
         worst = max(gains, key=gains.__getitem__)
-        told = found[worst]
+        largest = recovered[worst]
         detail = {
             "attribute": worst,
-            "recovered": told.aware,
-            "share-wide": told.n_records / release.n_records,
+            "recovered": largest.aware,
+            "share-wide": largest.n_records / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=told.unaware, detail=detail),)
+        return (self.taken(gains[worst], baseline=largest.unaware, detail=detail),)
 
     def _recovered(self, release: Release) -> Iterator[tuple[str, _Recovered]]:
         """Yield the recovered share for each quasi-identifier that has cells of two values or more."""
         for name, ranges in covered_ranges(release):
-            found = _Recovered.of(release, name, ranges, self._shares(release, name))
-            if found.n_records:
-                yield name, found
+            recovered = _Recovered.of(release, name, ranges, self._shares(release, name))
+            if recovered.n_records:
+                yield name, recovered
 
     def _shares(self, release: Release, name: str) -> Floats:
         """Return how common each value of an attribute is, as far as the adversary knows."""
@@ -179,7 +179,7 @@ class _Recovered:
         classes = _ReleasedClasses.of(release, name)
         totals = np.array([0, 0, 0])
         for cell, size in np.unique(np.stack([classes.cells, classes.sizes]), axis=1).T.tolist():
-            first, last = (int(each[cell]) for each in ends(release.cells[name]))
+            first, last = (int(end[cell]) for end in ends(release.cells[name]))
             if first == last or size > _MOST_RECORDS:
                 continue
             counts = classes.counts(cell, size, first, last)
@@ -230,10 +230,10 @@ class _ReleasedClasses:
         line_of = np.full(len(self.cells), -1)
         line_of[chosen] = np.arange(len(chosen))
         own = np.flatnonzero(line_of[self.class_of] >= 0)
-        found = np.zeros((len(chosen), last - first + 1), dtype=np.int64)
+        counts = np.zeros((len(chosen), last - first + 1), dtype=np.int64)
         inside = own[(self.values[own] >= first) & (self.values[own] <= last)]
-        found[line_of[self.class_of[inside]], self.values[inside] - first] = self.amounts[inside]
-        return found
+        counts[line_of[self.class_of[inside]], self.values[inside] - first] = self.amounts[inside]
+        return counts
 
 
 def likeliest(shares: Floats, n_records: int, ranges: tuple[Integers, Integers] | None) -> Integers:
@@ -290,14 +290,14 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
     if ranges is not None and chance.sum() < _LEAST_CHANCE:
         return chances_of_counts(shares, n_records, None)
     values = np.arange(len(shares))
-    found = np.zeros((len(shares), n_records))
+    chances = np.zeros((len(shares), n_records))
     for first, last, mass, share in zip(low, high, masses, chance, strict=True):
         if mass > 0:
             inside = slice(first, last + 1)
             odds = np.clip(shares[inside] / mass, 0.0, 1.0)
-            found[values[inside]] += share * bdtrc(np.arange(n_records), n_records, odds[:, np.newaxis])
+            chances[values[inside]] += share * bdtrc(np.arange(n_records), n_records, odds[:, np.newaxis])
     # differences of nearly equal numbers leave a little below what is larger in truth
-    return np.minimum.accumulate(np.clip(found / chance.sum(), 0.0, 1.0), axis=1)
+    return np.minimum.accumulate(np.clip(chances / chance.sum(), 0.0, 1.0), axis=1)
 
 
 def _spans(n_values: int, ranges: tuple[Integers, Integers] | None) -> tuple[Integers, Integers, Floats]:

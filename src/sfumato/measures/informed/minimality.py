@@ -98,18 +98,20 @@ class MinimalityRisk(RecipeReaderMeasure):
             names = release.classes.sensitive
             return tuple(self._taken(release, name, "", _CERTAINLY_NOTHING) for name in names)
         finer, dealt = _finer_failing(release), _Combinations.of(release)
-        found = [
+        reasonings = [
             (attribute, _reasoned(release, dealt, part_of, self.ways)) for attribute, part_of in finer.items()
         ]
         return tuple(
-            self._of_attribute(release, name, [(attribute, each[name]) for attribute, each in found])
+            self._of_attribute(
+                release, name, [(attribute, by_name[name]) for attribute, by_name in reasonings]
+            )
             for name in dealt.codes
         )
 
     def _of_attribute(
-        self, release: Release, name: str, found: Sequence[tuple[str, _Reasoning]]
+        self, release: Release, name: str, reasonings: Sequence[tuple[str, _Reasoning]]
     ) -> Measurement:
-        attribute, worst = max(found, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
+        attribute, worst = max(reasonings, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
         return self._taken(release, name, attribute, worst)
 
     def _taken(self, release: Release, name: str, attribute: str, worst: _Reasoning) -> Measurement:
@@ -210,7 +212,7 @@ class _Combinations:
     @classmethod
     def of(cls, release: Release) -> _Combinations:
         values = {name: release.own_values(name) for name in release.classes.sensitive}
-        sizes = [len(each.prior) for each in release.classes.sensitive.values()]
+        sizes = [len(counts.prior) for counts in release.classes.sensitive.values()]
         of_row, n_different = number_rows(values.values(), sizes, release.n_rows)
         first = first_row_of_group(of_row, n_different)
         return cls(of_row, {name: codes[first] for name, codes in values.items()})
@@ -220,15 +222,15 @@ def _reasoned(release: Release, dealt: _Combinations, part_of: Integers, ways: i
     """Return for each sensitive attribute what follows from the failure of one finer release."""
     classes = _divided(release, dealt, part_of)
     judge = _Judge(_model(release), release.classes.sensitive, dealt.codes)
-    keeping = [each.dealt_out(judge, ways) for each in classes]
+    keeping = [divided.dealt_out(judge, ways) for divided in classes]
     together = math.prod(0.0 if kept is None else kept.chance for kept in keeping)
     is_local = _cuts_classes(release)
-    told = [
+    beliefs = [
         (divided, kept.believed(divided, kept.chance if is_local else together))
         for divided, kept in zip(classes, keeping, strict=True)
         if kept is not None
     ]
-    return {name: _Reasoning.of(told, codes, release.n_records) for name, codes in dealt.codes.items()}
+    return {name: _Reasoning.of(beliefs, codes, release.n_records) for name, codes in dealt.codes.items()}
 
 
 @dataclass(frozen=True)
@@ -241,11 +243,11 @@ class _Reasoning:
 
     @classmethod
     def of(
-        cls, told: Sequence[tuple[_Divided, list[list[float]]]], codes: Codes, n_records: int
+        cls, beliefs: Sequence[tuple[_Divided, list[list[float]]]], codes: Codes, n_records: int
     ) -> _Reasoning:
         """Add up the beliefs about the combinations of each part that have the same value."""
         best, n_surer, n_counted = 0.0, 0, 0
-        for divided, believed in told:
+        for divided, believed in beliefs:
             place = np.unique(codes[list(divided.values)], return_inverse=True)[1]
             commonest = np.bincount(place, divided.counts).max() / divided.n_records
             n_counted += divided.n_records
@@ -355,15 +357,15 @@ def _divided(release: Release, dealt: _Combinations, part_of: Integers) -> list[
     n_parts = int(part_of.max()) + 1
     owner = np.zeros(n_parts, dtype=np.int64)
     owner[part_of] = class_of
-    found: list[list[int]] = [[] for _ in range(n_classes)]
+    part_sizes: list[list[int]] = [[] for _ in range(n_classes)]
     sizes = sum_by_group(part_of, n_parts, release.weights)
     for size, of_class in zip(sizes.tolist(), owner.tolist(), strict=True):
-        found[of_class].append(size)
+        part_sizes[of_class].append(size)
     n_combinations = int(dealt.of_row.max()) + 1
     starts, values, counts = value_counts(class_of, n_classes, dealt.of_row, n_combinations, release.weights)
     return [
         _Divided(tuple(parts), tuple(values[start:end].tolist()), tuple(counts[start:end].tolist()))
-        for start, end, parts in zip(starts[:-1], starts[1:], found, strict=True)
+        for start, end, parts in zip(starts[:-1], starts[1:], part_sizes, strict=True)
     ]
 
 
@@ -413,9 +415,9 @@ def dealt_out(
             sums = [0] * len(counts)
             for part in _parts(size, counts):
                 if keeps(part):
-                    here = multinomial(part) * ways(others, _less(counts, part))
-                    sums = [old + here * count for old, count in zip(sums, part, strict=True)]
-            shares[size] = [each / (size * total) if total else 0.0 for each in sums]
+                    n_ways = multinomial(part) * ways(others, _less(counts, part))
+                    sums = [old + n_ways * count for old, count in zip(sums, part, strict=True)]
+            shares[size] = [total_share / (size * total) if total else 0.0 for total_share in sums]
     return total, [shares[size] for size in sizes]
 
 

@@ -68,8 +68,8 @@ class Refined:
     def possible(self) -> tuple[tuple[Values, ...], ...]:
         """For each class the combinations that some record of it can have."""
         return tuple(
-            tuple(values for values, most in zip(each, bounds, strict=True) if most)
-            for each, bounds in zip(self.combinations, self.most, strict=True)
+            tuple(values for values, most in zip(combinations, bounds, strict=True) if most)
+            for combinations, bounds in zip(self.combinations, self.most, strict=True)
         )
 
 
@@ -106,21 +106,23 @@ def refine(
     """
     from scipy.optimize import linprog
 
-    combinations = tuple(_covered(each, states, levels) for each in classes)
-    owner = np.repeat(np.arange(len(classes)), [len(each) for each in combinations])
-    codes = np.array([values for each in combinations for values in each]).reshape(len(owner), len(levels))
-    state_of = np.array([each.state for each in classes])[owner]
+    combinations = tuple(_covered(released, states, levels) for released in classes)
+    owner = np.repeat(np.arange(len(classes)), [len(covered) for covered in combinations])
+    codes = np.array([values for covered in combinations for values in covered]).reshape(
+        len(owner), len(levels)
+    )
+    state_of = np.array([released.state for released in classes])[owner]
     before = [_crowded(codes, state_of, place, states[place], levels) for place in range(len(states))]
     too_many = np.concatenate([np.zeros((0, len(owner)), dtype=np.bool_), *before])
     whole = owner == np.arange(len(classes))[:, np.newaxis]
-    sizes = np.array([each.size for each in classes])
+    sizes = np.array([released.size for released in classes])
     bounds = []
     for variable in range(len(owner)):
         goal = np.zeros(len(owner))
         goal[variable] = -1
         limits = np.full(len(too_many), k - 1)
-        found = linprog(goal, too_many, limits, whole, sizes, bounds=(0, None), method="highs")
-        bounds.append(0 if found.x is None else int(np.floor(-found.fun + _NEARLY)))
+        solution = linprog(goal, too_many, limits, whole, sizes, bounds=(0, None), method="highs")
+        bounds.append(0 if solution.x is None else int(np.floor(-solution.fun + _NEARLY)))
     ends = np.cumsum([0, *map(len, combinations)])
     most = tuple(tuple(bounds[start:end]) for start, end in itertools.pairwise(ends))
     return Refined(combinations, most)
