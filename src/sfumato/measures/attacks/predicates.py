@@ -18,7 +18,7 @@ from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 _CANDIDATES = 4096
 _MOST_BATCHES = 60
-_IN_VAIN = 3
+_MAX_FRUITLESS_BATCHES = 3
 """After so many batches that bring less than one in a thousand, no more are drawn."""
 
 
@@ -107,7 +107,7 @@ def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.
         asked = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
         predicates = _with_more(predicates, crowd, _of_rows(crowd, rows, asked, medians))
         in_vain = 0 if len(predicates) - n_before > _CANDIDATES // 1000 else in_vain + 1
-        if len(predicates) >= n_wanted or in_vain == _IN_VAIN:
+        if len(predicates) >= n_wanted or in_vain == _MAX_FRUITLESS_BATCHES:
             break
     return predicates.take(rng.permutation(len(predicates))[:n_wanted])
 

@@ -25,18 +25,18 @@ _FEWEST = 3
 class BorderGain(RecipeReaderMeasure):
     """How much more often records are at an end of their interval than the table suggests.
 
-    The smallest interval (or set of neighbours) around the values of a class ends at two of them, so that
-    an adversary who knows the method knows that both ends occur in every class. For each quasi-identifier,
-    among the released values that stand for at least three original ones, the value is the share of the
-    records at the first or the last of them, less the share that the whole table has there; the largest
-    over the quasi-identifiers. The detail names that attribute, has both shares and the mean over
-    all attributes (each as many times as it has such records), and for the attribute named the share of
-    right guesses of who knows that both ends occur and of who does not: with q the shares of the table
-    inside the interval, m the records of the class and both ends certain to occur, a record lies at the
-    first with a chance in proportion to q_first (1 - (1 - q_last)^(m-1)). Below 0 the ends are rarer than
-    in the table. It also has the share of right guesses of who has seen half of the records, and guesses of
-    the others the place in the interval that was the commonest in intervals of as many values: where the ends
-    are no longer likelier, the middle may be.
+    The smallest interval (or set of neighbours) around the values of a class ends at two of them, so an
+    adversary who knows the method knows that both ends occur in every class. The value considers released
+    values that stand for at least three original ones. It is the share of the records at the first or the
+    last of these, less the share of the whole table there; the largest over the quasi-identifiers. Below 0
+    the ends are rarer than in the table.
+
+    The detail names that attribute, with both shares and the mean over all attributes (weighted by such
+    records). It has the share of right guesses with and without knowing that both ends occur: with q the
+    shares of the table inside the interval and m the records of the class, a record is at the first end with
+    a chance proportional to q_first (1 - (1 - q_last)^(m-1)). It also has the share of right guesses of an
+    adversary who has seen half of the records, and guesses for the others the position that was most common
+    in intervals of the same width: if the ends are no longer likelier, the middle may be.
 
     References
     ----------

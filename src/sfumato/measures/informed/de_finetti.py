@@ -26,14 +26,14 @@ _BALANCINGS = 20
 class DeFinettiGain(SensitiveMeasure):
     """How much more often an adversary who learns from the groups guesses right.
 
-    Where the sensitive values of a group are told apart from its records, every way to deal them out seems
-    as likely as any other (random worlds). But all groups together show which values go with which
-    quasi-identifiers. The adversary fits a naive Bayes model, P(value) and P(attribute | value), to the
-    groups alone: from the even shares of each group, in turn the model is estimated from the shares and the
-    shares from the model, the records of a group keeping its counts (an expected matching, by iterated
-    proportional fitting). The value is the share of right guesses of the likeliest value, less the baseline:
-    those of the commonest value of each group. Where the records of a group look alike, as where classes are
-    the groups, there is nothing to learn, and it is 0.
+    If the sensitive values of a group are published separately from its records, every assignment seems
+    equally likely (random worlds). But all groups together show which values go with which quasi-identifiers.
+    The adversary fits a naive Bayes model, P(value) and P(attribute | value), to the groups alone. Starting
+    from even shares in each group, the model is estimated from the shares and the shares from the model in
+    turn, while each group keeps its counts (an expected matching, by iterative proportional fitting). The
+    value is the share of right guesses of the most likely value, less the baseline: those of the most common
+    value of each group. If the records of a group look alike, as when classes are the groups, there is
+    nothing to learn, and the value is 0.
 
     Parameters
     ----------

@@ -24,23 +24,23 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 class Downcoding(RecipeReaderMeasure):
     """The share of records that an adversary who knows the recipe can place in a smaller cell for certain.
 
-    A method that releases the smallest cover of each class (of intervals, of sets or of nodes) would have
-    released less if less had been enough. So the adversary asks for each released value which ranges of
-    original values are released so, and finds where the smallest value of the class must lie and where its
-    largest: with tight borders at the two ends, below a node with two children in one of each. That places
-    two records of every class in smaller cells than were released for them. Records of a class look alike, so
-    that it makes no difference which. The value is the share of the records that are so placed, by the
-    attribute that tells most in each class, where that is true in the original; the detail has the share of
-    those placed on a single value, the share of the conclusions that are false (0 unless the recipe is not
-    what made the release), and how much smaller the cells become on average.
+    A method that releases the smallest cover of each class (an interval, a set or a node) would have released
+    a smaller one if that had been enough. So for each released value, the adversary derives which ranges of
+    original values are released as it, and where the smallest and the largest value of the class must be:
+    with tight borders at the two ends, below a node with two children in one of each. That places two records
+    of every class in smaller cells than were released for them. Records of a class look alike, so it does not
+    matter which. The value is the share of records placed in this way by the most revealing attribute of each
+    class, if the conclusion is true in the original. The detail has the share placed on a single value, the
+    share of false conclusions (0 unless the release was made by another recipe), and how much smaller the
+    cells become on average.
 
-    All attributes together rule out combinations of values, but only in classes of two: there each record has
-    the one end or the other of every attribute. With three, two are enough for all ends, and the
-    third can have any combination. The detail has the share of the combinations that are ruled out so, on
-    average over the records whose cells have several.
+    All attributes together rule out combinations of values, but only in classes of two, where each record has
+    one end or the other of every attribute. In classes of three, two records are enough for all ends, and the
+    third can have any combination. The detail has the share of combinations that are ruled out, averaged over
+    the records whose cells have several.
 
-    Only where the recipe says how covers are made (it has ``borders``); other methods release no smallest
-    covers, and the value is 0.
+    The measure needs a recipe that determines covers (it has ``borders``). Other methods do not release
+    smallest covers, and the value is 0.
 
     References
     ----------

@@ -35,25 +35,25 @@ _DOUBT = 1.0
 class DowncodingGain(RecipeReaderMeasure):
     """How many more values an adversary recovers by knowing the recipe and not only how common each value is.
 
-    Both adversaries know the distribution of each quasi-identifier, and undo its generalisation: to the
-    records of a class they give as many of the values of its cell as it has records, those that are most
-    likely to be right. One takes the records for drawn at random from the cell. The other knows that
-    the cell is the smallest cover of the class (an interval with both ends, a node with records below two of
-    its children, a round interval that no smaller one would have done for), and reckons with what is left of
-    the draws where that is so. Records of a class look alike, so a value counts as recovered if a
-    record of the class has it, each record once. The value is the share of the records in cells of
-    two values or more that the second recovers, less the baseline, the share that the first does; of the
-    attribute that tells most. Attributes are looked at one by one, and classes of up to 200 records.
+    Two adversaries know the distribution of each quasi-identifier and undo its generalisation: they guess as
+    many values of a cell as the class has records, those most likely to be right. One assumes that the
+    records are random draws from the cell. The other knows that the cell is the smallest cover of the class
+    (an interval with both ends, a node with records below two of its children, or a round interval for which
+    no smaller one is enough), and conditions the draws on that. Records of a class look alike, so a value
+    counts as recovered if a record of the class has it, each record once. The value considers records in
+    cells of two values or more: it is the share that the second adversary recovers, less the baseline, the
+    share that the first recovers; for the most revealing attribute. Attributes are considered one by one, and
+    classes of up to 200 records.
 
-    Only where the recipe says how covers are made (it has ``borders``); elsewhere the value is 0.
+    The measure needs a recipe that determines covers (it has ``borders``); otherwise the value is 0.
 
     Parameters
     ----------
     distribution
-        Where the distribution is known from: the ``original`` itself, which is the most that can be known, or
-        the ``release``, fitted to all its cells.
+        The source of the distribution: the ``original`` itself, which is the most that can be known, or the
+        ``release``, by a fit to all its cells.
     control
-        A file with other people, from which it is estimated instead.
+        A file with other people, from which the distribution is estimated instead.
 
     References
     ----------
@@ -239,8 +239,8 @@ class _ReleasedClasses:
 def likeliest(shares: Floats, n_records: int, ranges: tuple[Integers, Integers] | None) -> Integers:
     """Return how often to guess each value of a cell to maximize the expected number of right guesses.
 
-    Guessing a value for the j-th time is right if at least j of the records have it; the most likely of these
-    are taken, as many as there are records.
+    Guessing a value for the j-th time is right if at least j of the records have it. The result has the most
+    likely of these guesses, as many as there are records.
 
     Parameters
     ----------

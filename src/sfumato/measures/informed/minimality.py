@@ -33,34 +33,36 @@ Counts = tuple[int, ...]
 class MinimalityRisk(RecipeReaderMeasure):
     """How sure an adversary is of a value, knowing that the next finer release would have failed.
 
-    A search takes the finest levels on which a model of the sensitive attribute holds. Whoever knows that,
-    and which quasi-identifiers the people have, knows that with one attribute a level finer some class would
-    have broken the model, and rules out the ways to deal the sensitive values out in which none would. For
-    each such finer release by itself that did fail: W ways to deal the values of a class out to its records,
-    all as likely; A of them keep the model in every part of the class; a value has the share p in the class,
-    and in a of the ways that keep the model a person of a given part has it (a counted as A times the mean
-    share). With R the product of A/W over the other classes, the person has it with the chance
-    (p - a/W · R) / (1 - A/W · R). Several sensitive values of a record are dealt out together: that the model
-    failed does not say in which of them. The value is the largest over all people, values and finer
-    releases; the baseline the largest share in a class, which is what the model promises. The detail has m of
-    m-confidentiality (1 / value), the share of the records about whose commonest value the adversary
-    becomes surer, and the share of those in classes that were enumerated; a class with more ways than the
-    limit is taken to be where the model failed, so that the figure is then a lower bound.
+    A search takes the finest levels on which a model of the sensitive attribute holds. An adversary who knows
+    that, and the quasi-identifiers of the people, knows that with one attribute a level finer some class
+    would have broken the model, and rules out the assignments of sensitive values in which none would. Each
+    such finer release that did fail is considered by itself. There are W equally likely ways to assign the
+    values of a class to its records, of which A keep the model in every part of the class. A value has the
+    share p in the class, and in a of the ways that keep the model a person of a given part has it (a counted
+    as A times the mean share). With R the product of A/W over the other classes, the person has it with the
+    chance (p - a/W · R) / (1 - A/W · R). Several sensitive values of a record are assigned together, since
+    the failure of the model does not say in which of them it is.
 
-    `full-domain` without suppressed records has the next finer releases to compare with. `mondrian` (strict,
-    without target) refuses a cut in each class by itself: which one it tries follows from the
-    quasi-identifiers alone, and that the class is there says that the model failed on one side of it. So the
-    failure is in this very class (R is 1), for each quasi-identifier by itself. Cuts that were refused
-    before another was taken are not reasoned about, so that the figure is a lower bound.
+    The value is the largest over all people, values and finer releases; the baseline is the largest share in
+    a class, which is what the model promises. The detail has m of m-confidentiality (1 / value), the share of
+    the records about whose most common value the adversary becomes surer, and the share of those in classes
+    that were enumerated. A class with more ways than the limit is assumed to be where the model failed, so
+    the figure is then a lower bound.
 
-    Where sensitive values decide on nothing, there is nothing to reason from: with a model that looks at
-    sizes alone, or without one, and a method that ignores them, every way to deal the values out
-    would have given the same classes. The value is the baseline then, exactly.
+    `full-domain` without suppressed records can be compared with the next finer releases. `mondrian` (strict,
+    without target) refuses a cut in each class by itself: the cut follows from the quasi-identifiers alone,
+    and the existence of the class shows that the model failed on one side of the cut. So the failure is in
+    this very class (R is 1), for each quasi-identifier by itself. Cuts that were refused before another one
+    was accepted are ignored, so the figure is a lower bound.
+
+    If sensitive values do not influence the release, there is nothing to reason from: with a model of sizes
+    or none, and a method that ignores sensitive values, every assignment would have given the same classes.
+    The value is then exactly the baseline.
 
     Parameters
     ----------
     ways
-        How many different counts of values a class may have in its parts at most, to be enumerated.
+        The largest number of different counts of values in the parts of a class that is enumerated.
 
     References
     ----------

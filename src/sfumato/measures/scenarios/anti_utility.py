@@ -48,19 +48,19 @@ class AntiUtility(ScenarioMeasure):
     The anti-utility of a miner is Σ v(x) E*(predicted, released, true) over all records; the value is
     that of the worst miner divided by Σ v(x), so 0.1 is one person in ten. The detail has both sums of
     the paper, ``worst-sum`` and ``average-sum``, which miner is the worst, its shares of exact and of nearer
-    predictions, and the share of people whose true value the release tells anyway. The baseline is
-    the value for an adversary who says the same of everybody. The interval has the value with 95%
-    confidence over records like these (normal approximation).
+    predictions, and the share of people whose true value the release reveals anyway. The baseline is the
+    value for an adversary who predicts the same for everyone. The interval has the value with 95% confidence
+    over records like these (normal approximation).
 
-    What is learned about everybody is no breach of somebody. So some people are left out, the release is
-    made once more without them, and the miners are trained on all of that and predict its people
-    (``members``) as well as those who were left out (``control``). The detail has both shares for the miner
-    where they differ most, and the difference, ``beyond-control``, with its own 95% interval from
-    ``beyond-control-low`` to ``beyond-control-high``; or else ``no-control``, the reason why there is none.
+    General knowledge is not a breach. So some people are held out, the release is made again without them,
+    and the miners are trained on all of it and predict its people (``members``) as well as the held-out
+    people (``control``). The detail has both shares for the miner with the largest difference, and the
+    difference, ``beyond-control``, with its own 95% interval from ``beyond-control-low`` to
+    ``beyond-control-high``; or else ``no-control``, the reason why there is none.
 
-    Where sets of values are released, a distance is the number of values less one of a set that holds
-    the truth, a single value being a set of one; a set without the truth is infinitely far. Where
-    numbers are released with noise, it is the difference.
+    If sets of values are released, the distance of a set that holds the truth is its number of values less
+    one (a single value is a set of one); a set without the truth is infinitely far. If numbers are released
+    with noise, it is the difference.
 
     Parameters
     ----------

@@ -82,9 +82,9 @@ class GoodUtility(ScenarioMeasure):
     Parameters
     ----------
     scenario
-        What the user wants: the name of a scenario of the project file, or a `Scenario`. By default
-        every sensitive attribute is predicted by itself, and exactly the right predictions count. Where the
-        scenario names several targets, a miner's good utility is the sum over all of them.
+        The user's aim: the name of a scenario of the project file, or a `Scenario`. By default every
+        sensitive attribute is predicted by itself, and only exact predictions count. If the scenario names
+        several targets, a miner's good utility is the sum over all of them.
 
     References
     ----------

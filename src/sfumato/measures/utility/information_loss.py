@@ -199,8 +199,8 @@ class AverageClassSize(_QuasiIdentifierLoss):
     Parameters
     ----------
     k
-        What to divide by. With the k that was asked for it is LeFevre's C_avg, at best 1; the same k for
-        all releases keeps them comparable, and with 1 it is the mean size itself.
+        The divisor. With the required k it is LeFevre's C_avg, at best 1; the same k for all releases keeps
+        them comparable, and 1 gives the mean size itself.
 
     References
     ----------
@@ -238,9 +238,9 @@ class AverageClassSize(_QuasiIdentifierLoss):
 class Precision(_QuasiIdentifierLoss):
     """How low in their hierarchies the quasi-identifiers stay: 1 - the mean of level / height.
 
-    Only for full-domain recodings, where every attribute is on one level; records that are left out do
-    not count. The detail has the level of each attribute. Where two levels look the same in this table
-    the recipe tells which one was meant, and without one the lower one counts.
+    It applies to full-domain recodings, in which every attribute is on one level; suppressed records do not
+    count. The detail has the level of each attribute. If two levels look the same in this table, the recipe
+    decides, and without one the lower level counts.
 
     References
     ----------

@@ -43,9 +43,9 @@ class WorkloadUtility(Measure):
     """How much more accurate a researcher's classifier is than on a trivial release.
 
     U_san - U_base: the cross-validated accuracy on the release, less that on the better of the two trivial
-    sanitizations, one without the quasi-identifiers and one without the sensitive attributes; each time
-    that of the best miner. At 0 or below, the trivial release serves the researcher as well and tells
-    nothing about anybody. A miner is trained on released values and judged by the true ones. The baseline
+    sanitizations, one without the quasi-identifiers and one without the sensitive attributes; each for its
+    best miner. At 0 or below, the trivial release serves the researcher as well and reveals nothing about
+    anyone. A miner is trained on released values and judged by the true ones. The baseline
     is U_base. The detail has U_san (accuracy), U_max on the original (maximum), the best miner and the
     accuracy of each on the release, what the baseline withholds, the records that were predicted, and the
     adversary's accuracy gain, the largest over the sensitive attributes, to compare with. The interval
@@ -54,13 +54,13 @@ class WorkloadUtility(Measure):
     Parameters
     ----------
     target
-        The attribute to learn; by default every sensitive one by itself.
+        The attribute to learn; by default each sensitive attribute by itself.
     miners
         The classifiers that a researcher would try.
     folds
-        In how many parts the records are divided for cross-validation.
+        The number of folds for cross-validation.
     seed
-        Decides on the parts and on the miners' random choices.
+        The seed for the folds and for the miners' random choices.
     time_limit
         Seconds after which a miner is given up; the detail then names it as unfinished.
     cells

@@ -45,7 +45,7 @@ def maximum_entropy_estimate(estimate: Estimate) -> Estimate:
     Parameters
     ----------
     estimate
-        What `uniform_estimate` made of a release.
+        The result of `uniform_estimate` for a release.
 
     References
     ----------

@@ -25,13 +25,13 @@ class CorrelationDifference(FidelityMeasure):
 
     The mean over all pairs of attributes of the absolute difference. Two numbers: Pearson's correlation; two
     categories: Cramér's V; one of each: the correlation ratio, the root of the share of the number's variance
-    that the category explains. Of a released set one value is drawn. The baseline is the figure when every
-    attribute is drawn by itself, so that nothing goes together.
+    that the category explains. One value is drawn from each released set. The baseline is the figure when
+    every attribute is drawn independently, without any association.
 
     Parameters
     ----------
     seed
-        Decides on the values that are drawn from sets.
+        The seed for drawing values from sets.
 
     References
     ----------

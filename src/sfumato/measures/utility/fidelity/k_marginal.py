@@ -28,19 +28,19 @@ class KMarginal(FidelityMeasure):
 
     500 · (2 - mean of Σ|p - q|) over the marginals of so many attributes, p being the shares in the original
     and q those in the release: 1000 where all are equal, 0 where no combination occurs in both. Numbers with
-    many values are cut at the original's quantiles. Of a released set one value is drawn. Where there are
-    more marginals than asked for, those are drawn by the seed, the same for every release of a table.
+    many values are cut at the original's quantiles. One value is drawn from each released set. If there are
+    more marginals than asked for, they are sampled by the seed, the same ones for every release of a table.
 
     Parameters
     ----------
     attributes
-        How many attributes a marginal has.
+        The number of attributes of a marginal.
     marginals
-        How many marginals are compared at most.
+        The largest number of marginals to compare.
     bins
-        In how many parts numbers are cut.
+        The number of bins for numbers.
     seed
-        Decides on the marginals, and on the values that are drawn from sets.
+        The seed for drawing marginals, and values from sets.
 
     References
     ----------

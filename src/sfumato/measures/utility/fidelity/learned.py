@@ -31,17 +31,17 @@ _PARTS = 3
 class Propensity(FidelityMeasure):
     """How well a decision tree distinguishes released records from original ones: the standardized pMSE.
 
-    A tree learns from two parts of three, of all records of both tables together, which of them are released,
-    and gives each record of the third part the probability p of being so; c is the share of released ones,
-    beside p that among the records which the tree learned from. The value is mean (p - c)² / (c · (1 - c)): 0
-    where nobody could tell the tables apart, 1 where every record is told. Records that both tables have
-    equally often are in the same parts in both, so that the parts alone make no difference. Of a released set
-    one value is drawn.
+    The records of both tables are divided into three parts. A tree learns on two of them which records are
+    released, and gives each record of the third the probability p of being released; c is the share of
+    released records, and in p - c the share among the records that the tree learned from. The value is mean
+    (p - c)² / (c · (1 - c)): 0 if the tables are indistinguishable, 1 if every record is recognized. Records
+    that both tables have equally often are in the same parts in both, so that the division alone makes no
+    difference. One value is drawn from each released set.
 
     Parameters
     ----------
     seed
-        Decides on the parts, and on the values that are drawn from sets.
+        The seed for the division, and for drawing values from sets.
 
     References
     ----------
@@ -103,15 +103,15 @@ class TransferLoss(TargetMeasure):
     """How much accuracy a tree loses on the original if it learned from the release instead.
 
     A decision tree learns the target from the released records and predicts it for the original ones; the
-    value is what it loses in accuracy against one that learned from the original in the same way. The
-    baseline is what is lost by always guessing the commonest value. Of a released set one value is drawn.
+    value is its loss of accuracy compared with a tree that learned from the original in the same way. The
+    baseline is the loss of always guessing the most common value. One value is drawn from each released set.
 
     Parameters
     ----------
     target
-        What is predicted; by default each sensitive attribute.
+        The attribute to predict; by default each sensitive attribute.
     seed
-        Decides on the values that are drawn from sets.
+        The seed for drawing values from sets.
 
     References
     ----------

@@ -29,18 +29,19 @@ _NO_ERROR = 1e-6
 class RegressionLoss(TargetMeasure):
     """How little the confidence intervals of regression coefficients of release and original overlap.
 
-    A linear regression of the target on all other attributes, least squares: numbers in units of the
-    original's standard deviation, one indicator for each frequent category. A categorical target is the
-    indicator of its commonest value. For each coefficient the overlap of the two 95% intervals is the mean of
-    the shares that they have in common, 0 where they lie apart; the value is one minus the mean overlap. The
-    detail has the mean absolute difference of the coefficients. Of a released set one value is drawn.
+    The regression is a linear one of the target on all other attributes, by least squares: numbers in units
+    of the original's standard deviation, one indicator for each frequent category. A categorical target is
+    the indicator of its most common value. For each coefficient, the overlap of the two 95% intervals is the
+    mean of the shares that they have in common, 0 if they are disjoint; the value is one minus the mean
+    overlap. The detail has the mean absolute difference of the coefficients. One value is drawn from each
+    released set.
 
     Parameters
     ----------
     target
-        What is explained; by default each sensitive attribute.
+        The dependent attribute; by default each sensitive attribute.
     seed
-        Decides on the values that are drawn from sets.
+        The seed for drawing values from sets.
 
     References
     ----------

@@ -59,9 +59,9 @@ def original_records(release: Release, names: Sequence[str], seed: int) -> Singl
 def released_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
     """Return the released records, with one value drawn from every released set.
 
-    A set's values that occur in the original are equally likely. A sensitive value that is told for a group
-    is that of some record of the group. A changed number counts as it is and, where a category is needed,
-    as the nearest original one.
+    The values of a set that occur in the original are equally likely. A sensitive value that is published for
+    a group is that of some record of the group. A changed number counts unchanged, or, where a category is
+    needed, as the nearest original one.
     """
     table, rng = _original(release), np.random.default_rng([seed, 1])
     if not release.n_records:
