@@ -66,13 +66,13 @@ class WorstGroup(Measure):
             raise NotApplicable("the release has no quasi-identifier; name the attribute that makes groups")
         groups = groups_of(release, name, self.smallest)
         taken = {group.name: measure_group(release, group, [self.of]) for group in groups}
-        values = {group: worst_value(each, self.of) for group, each in taken.items()}
-        found = {group: value for group, value in values.items() if value is not None}
-        if not found:
+        values = {group: worst_value(measurements, self.of) for group, measurements in taken.items()}
+        applicable = {group: value for group, value in values.items() if value is not None}
+        if not applicable:
             raise NotApplicable(self._why_not(name, taken.values()))
-        ranked = sorted(found, key=lambda group: found[group], reverse=self.better == "lower")
-        detail = {"group": ranked[0], "best": found[ranked[-1]], "groups": found}
-        return (self.taken(found[ranked[0]], detail=detail),)
+        ranked = sorted(applicable, key=lambda group: applicable[group], reverse=self.better == "lower")
+        detail = {"group": ranked[0], "best": applicable[ranked[-1]], "groups": applicable}
+        return (self.taken(applicable[ranked[0]], detail=detail),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Refuse a group: the measure compares all of them."""
@@ -80,10 +80,12 @@ class WorstGroup(Measure):
 
     def _why_not(self, attribute: str, taken: Iterable[Sequence[Measurement]]) -> str:
         """Return why there is no result: no group is large enough, or the reason that the measure gave."""
-        silent = [each for of_group in taken for each in of_group]
+        silent = [measurement for of_group in taken for measurement in of_group]
         if not silent:
             return too_small(attribute, self.smallest)
-        reasons = dict.fromkeys(str(each.detail["reason"]) for each in silent if "reason" in each.detail)
+        reasons = dict.fromkeys(
+            str(measurement.detail["reason"]) for measurement in silent if "reason" in measurement.detail
+        )
         return f"{self.of} says nothing of any group of {attribute!r}: {'; '.join(reasons)}"
 
 
@@ -198,10 +200,10 @@ def worst_for_each(asked: Iterable[Measure], attribute: str) -> Iterator[WorstGr
     >>> [each.label for each in worst_for_each([GeneralLoss()], "sex")]
     ['worst-group-loss attribute=sex of=general-loss']
     """
-    for each in asked:
-        if not isinstance(each, WorstGroup) and _is_told_by_label(each):
-            of_group = WorstGroupRisk if each.axis == "privacy" else WorstGroupLoss
-            yield of_group(attribute, each.label)
+    for measure in asked:
+        if not isinstance(measure, WorstGroup) and _is_told_by_label(measure):
+            of_group = WorstGroupRisk if measure.axis == "privacy" else WorstGroupLoss
+            yield of_group(attribute, measure.label)
 
 
 def _is_told_by_label(asked: Measure) -> bool:

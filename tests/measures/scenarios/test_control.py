@@ -395,7 +395,7 @@ class TestByHand:
             asked.append(facts)
             return release
 
-        monkeypatch.setattr(control, "made", made)
+        monkeypatch.setattr(control, "make_release", made)
         assert control.made_again(release, release.original) is release
         assert asked == [(release.original, release.schema, replace(release.recipe, seed=next_seed))]
         unseeded = replace(release, recipe=replace(release.recipe, seed=None))
@@ -415,7 +415,7 @@ class TestByHand:
         def fails(*facts: Any) -> Release:
             raise trouble
 
-        monkeypatch.setattr(control, "made", fails)
+        monkeypatch.setattr(control, "make_release", fails)
         release = few(8)
         assert release.original is not None
         with pytest.raises(NotApplicable, match=words):

@@ -129,7 +129,7 @@ class AntiUtility(ScenarioMeasure):
         of_row = weights[rows]
         attack = _Attack(release, names, scenario, (_Counted(of_row),))
         alone, lacking = attack.alone()
-        gained = {miner: each for miner, (each,) in (alone | attack.together(lacking)).items()}
+        gained = {miner: gain for miner, (gain,) in (alone | attack.together(lacking)).items()}
         worst = max(gained, key=lambda miner: gained[miner].worth)
         value = everybody.share(gained[worst])
         radius = NORMAL_95 * everybody.error(gained[worst])
@@ -142,7 +142,7 @@ class AntiUtility(ScenarioMeasure):
             "exact": gained[worst].exact / everybody.total,
             "nearer": gained[worst].nearer / everybody.total,
             "told-anyway": _told_anyway(release, names, of_row) / everybody.total,
-            "miners": {miner: each.worth for miner, each in gained.items()},
+            "miners": {miner: gain.worth for miner, gain in gained.items()},
             **_beyond_control(release, names, scenario, weights),
         }
         return [
@@ -268,19 +268,19 @@ class _Attack:
     def alone(self) -> tuple[_Gains, list[str]]:
         """Return the gain of each single miner, and the miners that did not finish."""
         miners = [suited(self.release, name, self.scenario.adversary.miners) for name in self.names]
-        found: _Gains = {}
+        gains: _Gains = {}
         lacking = []
         for miner in dict.fromkeys(itertools.chain(*miners)):
             gained = self._with_miners((miner,))._gains(fused=False)
-            found |= gained
+            gains |= gained
             lacking += [] if gained else [miner]
-        if not found:
+        if not gains:
             raise NotApplicable(f"no miner finished for {', '.join(map(repr, self.names))}; raise time-limit")
-        return found, lacking
+        return gains, lacking
 
     def together(self, lacking: Sequence[str]) -> _Gains:
         """Return the gain of the finished miners by voting, where several predict the same."""
-        ended = tuple(each for each in self.scenario.adversary.miners if each not in lacking)
+        ended = tuple(miner for miner in self.scenario.adversary.miners if miner not in lacking)
         return self._with_miners(ended)._gains(fused=True) if self.scenario.adversary.fusion else {}
 
     def _with_miners(self, miners: tuple[str, ...]) -> _Attack:
@@ -302,7 +302,10 @@ class _Attack:
             *(part for some in self.people for part in (some.weights, some.records)),
         )
         sums = kept(key, lambda: self._computed(fused))
-        return {miner: [_Gained(*each) for each in gained] for miner, gained in (sums or {}).items()}
+        return {
+            miner: [_Gained(*sums_of_group) for sums_of_group in gained]
+            for miner, gained in (sums or {}).items()
+        }
 
     def _computed(self, fused: bool) -> dict[str, list[tuple[float, ...]]] | None:
         """Return the gains as plain data, or ``None`` if some miner did not finish."""
@@ -316,7 +319,8 @@ class _Attack:
                     gain = _Gain.of(self.release, name, attempt, self.scenario)
                     gains.setdefault(attempt.miner, []).append(gain)
         return {
-            miner: [astuple(_most(each).added(some)) for some in self.people] for miner, each in gains.items()
+            miner: [astuple(_most(by_attribute).added(some)) for some in self.people]
+            for miner, by_attribute in gains.items()
         }
 
 
@@ -336,15 +340,17 @@ def _same_of_everybody(
     release: Release, names: Sequence[str], scenario: Scenario, of_row: Floats
 ) -> _Gained | None:
     """Return the gain of an adversary who predicts the same for everyone."""
-    found = [(name, commonest(release, name, scenario)) for name in names]
-    gains = [_Gain.of(release, name, each, scenario) for name, each in found if each is not None]
+    attempts = [(name, commonest(release, name, scenario)) for name in names]
+    gains = [_Gain.of(release, name, attempt, scenario) for name, attempt in attempts if attempt is not None]
     return _most(gains).added(_Counted(of_row)) if gains else None
 
 
 def _told_anyway(release: Release, names: Sequence[str], of_row: Floats) -> float:
     """Add up the weights of the records for which the release reveals some attacked value exactly."""
-    told: list[Told] = [released_as(release, name) for name in names]
-    return float((release.weights * of_row) @ np.logical_or.reduce([exactly(each) for each in told]))
+    statements: list[Told] = [released_as(release, name) for name in names]
+    return float(
+        (release.weights * of_row) @ np.logical_or.reduce([exactly(statement) for statement in statements])
+    )
 
 
 def _beyond_control(
@@ -366,7 +372,7 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
         raise NotApplicable("nobody in the control group matters to the adversary")
     of_row = weights[control.both.rows]
     people = (_Counted(of_row, control.members), _Counted(of_row, control.strangers))
-    miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
+    miners = tuple(miner for miner in scenario.adversary.miners if _knows_meanings(miner))
     if not miners or scenario.cells == "labels":
         raise NotApplicable("no miner knows what released values stand for, only how they are written")
     able = replace(scenario, adversary=replace(scenario.adversary, miners=miners))
@@ -374,12 +380,12 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
     alone, lacking = attack.alone()
     gained = alone | attack.together(lacking)
     shares = {
-        miner: [group.share(each) for group, each in zip(groups, both, strict=True)]
+        miner: [group.share(gain) for group, gain in zip(groups, both, strict=True)]
         for miner, both in gained.items()
     }
     worst = max(shares, key=lambda miner: shares[miner][0] - shares[miner][1])
     members, strangers = shares[worst]
-    errors = [group.error(each) for group, each in zip(groups, gained[worst], strict=True)]
+    errors = [group.error(gain) for group, gain in zip(groups, gained[worst], strict=True)]
     beyond, radius = members - strangers, NORMAL_95 * math.hypot(*errors)
     return {
         "members": members,

@@ -168,23 +168,23 @@ def _performed(step: FormulaStep, operands: list[_Operand], columns: Mapping[str
     values, undefined, codes = _aligned(operands)
     with np.errstate(all="ignore"):
         if step.operation == "if":
-            found = np.where(values[0], values[1], values[2])
+            result = np.where(values[0], values[1], values[2])
             poisoned = undefined[0] | np.where(values[0], undefined[1], undefined[2])
         elif step.operation in ("and", "or"):
-            found = values[0] & values[1] if step.operation == "and" else values[0] | values[1]
+            result = values[0] & values[1] if step.operation == "and" else values[0] | values[1]
             decided = ~values[0] if step.operation == "and" else values[0]
             poisoned = undefined[0] | (undefined[1] & ~decided)
         elif step.operation == "in":
-            found = np.isin(values[0], step.given)
+            result = np.isin(values[0], step.given)
             poisoned = undefined[0]
         else:
-            found = _OPERATIONS[step.operation](*values)
+            result = _OPERATIONS[step.operation](*values)
             poisoned = np.logical_or.reduce(undefined)
             if step.operation == "/":
                 poisoned = poisoned | (values[1] == 0)
-            if found.dtype == np.float64:
-                poisoned = poisoned | np.isinf(found)
-    return _Operand(found, poisoned, codes)
+            if result.dtype == np.float64:
+                poisoned = poisoned | np.isinf(result)
+    return _Operand(result, poisoned, codes)
 
 
 def _aligned(operands: list[_Operand]) -> tuple[list[Any], list[Booleans], Codes | None]:

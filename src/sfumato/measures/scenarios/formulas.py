@@ -83,8 +83,8 @@ class _Parser:
         return self._tokens[self._next]
 
     def _trouble(self, wanted: str) -> ParameterError:
-        found = "the end" if self._token.kind == "end" else f"character {self._token.place + 1}"
-        return ParameterError(f"the formula cannot be read at {found}; expected {wanted}")
+        position = "the end" if self._token.kind == "end" else f"character {self._token.place + 1}"
+        return ParameterError(f"the formula cannot be read at {position}; expected {wanted}")
 
     def _take(self, *texts: str) -> str | None:
         """Take the next token if it is one of these signs or words."""
@@ -203,15 +203,15 @@ def _tokens(text: str) -> list[_FormulaToken]:
         raise ParameterError(f"the formula has {len(text):,} characters; at most {LONGEST:,} are allowed")
     tokens, place, end = [], 0, len(text.rstrip())
     while place < end:
-        found = _TOKEN.match(text, place)
-        if found is None:
+        match = _TOKEN.match(text, place)
+        if match is None:
             raise ParameterError(
                 f"the formula cannot be read at character {end - len(text[place:end].lstrip()) + 1}; "
                 "names with other signs than letters, digits and _ stand in backquotes"
             )
-        kind = found.lastgroup or ""
-        tokens.append(_FormulaToken(kind, found[kind], found.start(kind)))
-        place = found.end()
+        kind = match.lastgroup or ""
+        tokens.append(_FormulaToken(kind, match[kind], match.start(kind)))
+        place = match.end()
     return [*tokens, _FormulaToken("end", "", end)]
 
 

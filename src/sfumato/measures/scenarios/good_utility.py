@@ -135,12 +135,12 @@ class GoodUtility(ScenarioMeasure):
         scenario: Scenario,
         weights: Floats,
     ) -> Measurement:
-        found = {
+        by_miner = {
             miner: _decline(release, table, rows, names, miner, scenario, weights)
             for miner in scenario.user.miners
         }
-        both = {miner: each for miner, each in found.items() if each is not None}
-        declines = {miner: each for miner, each in both.items() if each.original > 0}
+        both = {miner: decline for miner, decline in by_miner.items() if decline is not None}
+        declines = {miner: decline for miner, decline in both.items() if decline.original > 0}
         if not declines:
             raise NotApplicable(
                 f"no miner has any good utility for {', '.join(map(repr, names))} on the original"
@@ -154,14 +154,15 @@ class GoodUtility(ScenarioMeasure):
             "original": decline.original,
             "released": decline.released,
             "miners": {
-                miner: {"original": each.original, "released": each.released} for miner, each in both.items()
+                miner: {"original": decline.original, "released": decline.released}
+                for miner, decline in both.items()
             },
         }
         return self.taken(
             max(decline.value, 0.0),
             attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
             interval=(max(decline.value - radius, 0.0), max(decline.value + radius, 0.0)),
-            detail=detail | unfinished(miner for miner, each in found.items() if each is None),
+            detail=detail | unfinished(miner for miner, decline in by_miner.items() if decline is None),
         )
 
 
@@ -231,10 +232,10 @@ def _decline(
 def _together(utilities: Iterable[_Utility | None]) -> _Utility | None:
     """Add up the utilities of several targets, or return ``None`` if a miner did not finish for one."""
     known: list[_Utility] = []
-    for each in utilities:
-        if each is None:
+    for utility in utilities:
+        if utility is None:
             return None
-        known.append(each)
+        known.append(utility)
     return reduce(_Utility.plus, known)
 
 
@@ -245,8 +246,8 @@ def _utility_of_original(
     every_row = np.arange(original.n_rows)
 
     def computed() -> list[Any] | None:
-        found = _utility(original, every_row, name, miner, scenario, weights)
-        return None if found is None else [found.total, found.within, found.mixed.tolist()]
+        utility = _utility(original, every_row, name, miner, scenario, weights)
+        return None if utility is None else [utility.total, utility.within, utility.mixed.tolist()]
 
     key = sums_key("utility", original, [name], [miner], scenario, weights, scenario.user.error)
     sums = kept(key if _mixes(original.n_rows) else None, computed)
@@ -257,17 +258,17 @@ def _utility(
     release: Release, rows: Integers, name: str, miner: str, scenario: Scenario, weights: Floats
 ) -> _Utility | None:
     """Return the sum of w(x) E(predicted, true) over all records."""
-    found, _ = predictions(release, name, [miner], scenario)
-    if not found:
+    finished, _ = predictions(release, name, [miner], scenario)
+    if not finished:
         return None
-    each, table = found[0], release.original
+    prediction, table = finished[0], release.original
     assert table is not None
-    truth = true_column(release, name).take(each.rows)
-    of_row = rows[each.rows]
+    truth = true_column(release, name).take(prediction.rows)
+    of_row = rows[prediction.rows]
     hierarchy = release.schema.hierarchy(name)
-    worth = weights[of_row] * worth_to_user(scenario.user, of_user(each, truth), truth, hierarchy)
-    sums = _added(of_row, each.weights * worth, table.n_rows)
-    squares = float(each.weights @ worth**2)
+    worth = weights[of_row] * worth_to_user(scenario.user, of_user(prediction, truth), truth, hierarchy)
+    sums = _added(of_row, prediction.weights * worth, table.n_rows)
+    squares = float(prediction.weights @ worth**2)
     of_records = sums / np.sqrt(table.weights)
     return _Utility(float(sums.sum()), squares - float(of_records @ of_records), _mixed(of_records))
 

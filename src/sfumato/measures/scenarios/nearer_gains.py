@@ -43,15 +43,15 @@ class _NearerGain(ScenarioMeasure):
             raise NotApplicable("the release has no sensitive attribute")
         of_row = weights_of(scenario.adversary.weights, table)[rows]
         hits = [_hits(release, name, scenario, of_row) for name in names]
-        weights, entries = common_entries([each.attempt.weights for each in hits])
+        weights, entries = common_entries([hit.attempt.weights for hit in hits])
         at = hits[0].attempt.rows[entries[0]]
-        near = [each.near[entry] for each, entry in zip(hits, entries, strict=True)]
-        codes = [each.codes[entry] for each, entry in zip(hits, entries, strict=True)]
+        near = [hit.near[entry] for hit, entry in zip(hits, entries, strict=True)]
+        codes = [hit.codes[entry] for hit, entry in zip(hits, entries, strict=True)]
         refined = [release.groups.class_of[at], *codes]
-        sizes = [release.groups.n_classes, *(each.n_codes for each in hits)]
+        sizes = [release.groups.n_classes, *(hit.n_codes for hit in hits)]
         replaced, labels = _with_predictions(release, at, dict(zip(names, codes, strict=True)), hits)
         share = int(weights[np.logical_or.reduce(near)].sum()) / release.n_records
-        seen = {"miner": ", ".join(each.attempt.miner for each in hits), "nearer": share}
+        seen = {"miner": ", ".join(hit.attempt.miner for hit in hits), "nearer": share}
         for name, before in release.groups.sensitive.items():
             known, swapped = (
                 self._gained(release, name, at, weights, columns, cardinalities)
@@ -90,11 +90,11 @@ class _Hits:
 
 
 def _hits(release: Release, name: str, scenario: Scenario, of_row: Floats) -> _Hits:
-    told = released_as(release, name)
+    released = released_as(release, name)
     c = scenario.adversary.c
     tried = [
-        (each, nearer(each.told.distance, told.distance[each.rows], c))
-        for each in attack(release, name, scenario).every
+        (attempt, nearer(attempt.told.distance, released.distance[attempt.rows], c))
+        for attempt in attack(release, name, scenario).every
     ]
     attempt, near = max(tried, key=lambda pair: float((pair[0].weights * of_row[pair[0].rows]) @ pair[1]))
     codes = np.where(near, attempt.codes.astype(np.int64) + 1, 0)

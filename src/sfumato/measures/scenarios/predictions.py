@@ -108,7 +108,7 @@ def predictions_of_seen(
     if release.n_records < 2:
         raise NotApplicable("a miner needs at least two released records")
     seen = release.weights
-    return ended([predict_from_all(release, name, each, seen, **_settings(scenario)) for each in miners])
+    return ended([predict_from_all(release, name, miner, seen, **_settings(scenario)) for miner in miners])
 
 
 def _settings(scenario: Scenario) -> dict[str, Any]:
@@ -123,9 +123,11 @@ def of_adversary(
     return mine(release, name, miners, scenario)
 
 
-def ended(found: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
+def ended(made: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
     """Return the predictions of the miners that finished, and the names of those that did not."""
-    return [each for each in found if each.finished], [each.miner for each in found if not each.finished]
+    return [prediction for prediction in made if prediction.finished], [
+        prediction.miner for prediction in made if not prediction.finished
+    ]
 
 
 def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
@@ -139,16 +141,16 @@ def attack(release: Release, name: str, scenario: Scenario) -> Attempts:
 def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | None = None) -> Attempts:
     """Return the predictions of the adversary's miners for an attribute, if any of them finished."""
     miners = suited(release, name, scenario.adversary.miners)
-    informed = with_known(release, [each for each in scenario.adversary.knows if each != name])
+    informed = with_known(release, [attribute for attribute in scenario.adversary.knows if attribute != name])
     every: list[Attempt] = []
     fused: list[Attempt] = []
     unfinished: dict[str, None] = {}
     for view, of_labels in _ways(informed, name, scenario.adversary):
-        found, lacking = (mine or of_adversary)(view, name, miners, scenario)
+        finished, lacking = (mine or of_adversary)(view, name, miners, scenario)
         unfinished |= dict.fromkeys(lacking)
-        every += [_attempt(release, name, each, of_labels) for each in found]
-        if scenario.adversary.fusion and len(found) > 1:
-            fused.append(_attempt(release, name, vote(found), of_labels))
+        every += [_attempt(release, name, prediction, of_labels) for prediction in finished]
+        if scenario.adversary.fusion and len(finished) > 1:
+            fused.append(_attempt(release, name, vote(finished), of_labels))
     return Attempts((*every, *fused), tuple(unfinished))
 
 
@@ -158,24 +160,25 @@ def with_known(release: Release, names: Sequence[str]) -> Release:
     if not names or table is None or rows is None:
         return release
     return replace(
-        release, cells={**release.cells, **{each: exact_cells(table[each], rows) for each in names}}
+        release,
+        cells={**release.cells, **{attribute: exact_cells(table[attribute], rows) for attribute in names}},
     )
 
 
 def commonest(release: Release, name: str, scenario: Scenario) -> Attempt | None:
     """Return the attempt of an adversary who predicts the same for everyone, if it finished."""
-    found, _ = of_adversary(release, name, [_COMMONEST[_kind(release, name)]], scenario)
-    return _attempt(release, name, found[0], False) if found else None
+    finished, _ = of_adversary(release, name, [_COMMONEST[_kind(release, name)]], scenario)
+    return _attempt(release, name, finished[0], False) if finished else None
 
 
 def suited(release: Release, name: str, miners: Sequence[str]) -> list[str]:
     """Return the miners whose predictions match the type of a released attribute."""
-    found = [each for each in miners if suits(release, name, each)]
-    if not found:
+    suited_miners = [miner for miner in miners if suits(release, name, miner)]
+    if not suited_miners:
         raise NotApplicable(
             f"no miner of the adversary predicts a {_kind(release, name)}; add one for {name!r}"
         )
-    return found
+    return suited_miners
 
 
 def suits(release: Release, name: str, miner: str) -> bool:
@@ -218,21 +221,21 @@ def sums_key(
     kind: str, release: Release, names: Sequence[str], miners: Sequence[str], dealt: Dealt, *more: object
 ) -> list[object] | None:
     """Return everything that sums over records depend on, or ``None`` with a function of the user."""
-    if any(callable(each) for each in more):
+    if any(callable(part) for part in more):
         return None
     return [
         *(kind, __version__, version("scikit-learn"), fingerprint(release, tuple(release.cells))),
-        *(list(names), [methods.describe(methods.build_miner(each)) for each in miners]),
+        *(list(names), [methods.describe(methods.build_miner(miner)) for miner in miners]),
         *(dealt.folds, dealt.seed, dealt.cells, *more),
     ]
 
 
 def vote(found: Sequence[Predictions]) -> Predictions:
     """Combine predictions of the same entries: the mean, or the first of the most common categories."""
-    stacked = np.stack([each.predicted for each in found])
+    stacked = np.stack([prediction.predicted for prediction in found])
     if found[0].predicts == "number":
         return replace(found[0], miner=FUSED, predicted=stacked.mean(axis=0))
-    votes = np.stack([(stacked == each).sum(axis=0) for each in stacked])
+    votes = np.stack([(stacked == predicted).sum(axis=0) for predicted in stacked])
     return replace(found[0], miner=FUSED, predicted=np.take_along_axis(stacked, votes.argmax(0)[None], 0)[0])
 
 
@@ -292,9 +295,9 @@ def common_entries(weights: Sequence[Integers]) -> tuple[Integers, list[Integers
     >>> pieces.tolist(), one.tolist(), other.tolist()
     ([2, 1, 1], [0, 1, 1], [0, 0, 1])
     """
-    ends = [np.cumsum(each) for each in weights]
+    ends = [np.cumsum(sizes) for sizes in weights]
     borders = np.unique(np.concatenate(ends))
-    return np.diff(borders, prepend=0), [np.searchsorted(each, borders) for each in ends]
+    return np.diff(borders, prepend=0), [np.searchsorted(end, borders) for end in ends]
 
 
 def _judged(judgement: str | Callable[..., Any], columns: Mapping[str, Column]) -> Floats:

@@ -199,9 +199,9 @@ class Scenario:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; functions of your own cannot be serialized."""
         return {
-            each.name: _plain_part(value) if isinstance(value, (User, Adversary)) else value
-            for each in fields(self)
-            for value in [getattr(self, each.name)]
+            part.name: _plain_part(value) if isinstance(value, (User, Adversary)) else value
+            for part in fields(self)
+            for value in [getattr(self, part.name)]
         }
 
     @classmethod
@@ -240,20 +240,20 @@ def weights_of(weights: Weights, table: Table) -> Floats:
     array([0., 1.])
     """
     if isinstance(weights, str):
-        found = Expression(weights).evaluate(table.columns)
+        numbers = Expression(weights).evaluate(table.columns)
     else:
         given = weights(table) if callable(weights) else weights
-        found = np.broadcast_to(np.asarray(given, dtype=np.float64), table.n_rows)
-    if not (np.isfinite(found).all() and (found >= 0).all()):
+        numbers = np.broadcast_to(np.asarray(given, dtype=np.float64), table.n_rows)
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all()):
         raise ParameterError("a weight is negative or no number; give weights of 0 or more")
-    return found
+    return numbers
 
 
 _Part = TypeVar("_Part")
 
 
 def _built(kind: type[_Part], written: Mapping[str, Any]) -> _Part:
-    allowed = [each.name for each in fields(kind)]  # type: ignore[arg-type]
+    allowed = [parameter.name for parameter in fields(kind)]  # type: ignore[arg-type]
     for key in written:
         if key not in allowed:
             hint = suggestion(key, allowed) or f"; it has {', '.join(allowed)}"
@@ -267,7 +267,7 @@ def _built(kind: type[_Part], written: Mapping[str, Any]) -> _Part:
 
 
 def _plain_part(part: User | Adversary) -> dict[str, Any]:
-    values = {each.name: getattr(part, each.name) for each in fields(part)}
+    values = {parameter.name: getattr(part, parameter.name) for parameter in fields(part)}
     if any(callable(value) for value in values.values()):
         raise ParameterError("a scenario with functions of your own cannot be written down; use formulas")
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -320,7 +320,7 @@ def attribute_losses(release: Release) -> dict[str, float]:
         cells = release.cells[name]
         if cells.sets is None:
             raise NotApplicable(f"the released values of {name!r} are not sets of original values")
-        each = cells.sets.losses
-        counts = np.bincount(cells.codes, release.weights, len(each))
-        losses[name] = math.fsum(counts * each) / release.n_original
+        label_losses = cells.sets.losses
+        counts = np.bincount(cells.codes, release.weights, len(label_losses))
+        losses[name] = math.fsum(counts * label_losses) / release.n_original
     return losses

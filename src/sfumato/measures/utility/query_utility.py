@@ -199,8 +199,12 @@ class UtilityLoss(_ResearchLoss):
         if not len(populations):
             raise NotApplicable(self._why_there_are_none(release, table))
         together = [tuple(names)] if self.reconstruction == "uniform" else [(name,) for name in names]
-        found = [self._lost(release, table, each, populations) for each in together]
-        return populations, np.concatenate([each for each, _ in found]), np.concatenate([b for _, b in found])
+        lost = [self._lost(release, table, attributes, populations) for attributes in together]
+        return (
+            populations,
+            np.concatenate([losses for losses, _ in lost]),
+            np.concatenate([b for _, b in lost]),
+        )
 
     def _why_there_are_none(self, release: Release, table: Table) -> str:
         """Return the reason why there is no population."""
@@ -422,8 +426,8 @@ class _TruePopulations:
         """Return for each sensitive attribute the divergence of each population."""
         firsts = np.array(self.truth.mixtures.first_values)
         blocks = zip(self._true_counts(), estimate.in_populations(self.populations), strict=True)
-        found = [divergences(true, guessed, estimate.overall, firsts) for true, guessed in blocks]
-        together = np.concatenate(found, axis=1)
+        losses = [divergences(true, guessed, estimate.overall, firsts) for true, guessed in blocks]
+        together = np.concatenate(losses, axis=1)
         return np.where(together < _ROUNDING, 0.0, np.minimum(together, math.log(2)))
 
     def _true_counts(self) -> Iterator[Floats]:
@@ -467,9 +471,9 @@ def _relative(answers: Floats, true: Floats) -> Floats:
 def _information(truth: Estimate, estimate: Estimate) -> float:
     """Return KL(truth, estimate) of the joint distributions."""
     units, places, counts = truth.entries
-    found = estimate.on_rows(truth.labels[:, units], truth.mixtures.values[places])
-    if not found.all():
+    estimated = estimate.on_rows(truth.labels[:, units], truth.mixtures.values[places])
+    if not estimated.all():
         return math.inf
     scale = estimate.weights.sum() / truth.weights.sum()
-    divergence = float(counts @ np.log(counts / found * scale) / counts.sum())
+    divergence = float(counts @ np.log(counts / estimated * scale) / counts.sum())
     return 0.0 if divergence < _ROUNDING else divergence

@@ -144,14 +144,14 @@ class WorkloadUtility(Measure):
         if not trivial:
             raise NotApplicable(f"no trivial release leaves {target!r} to be learned")
         withheld, blind = max(trivial.items(), key=lambda pair: max(pair[1].values(), default=-1.0))
-        maximum, found = self._accuracies(original, target), self._accuracies(release, target)
-        if not (blind and maximum and found):
+        maximum, accuracies = self._accuracies(original, target), self._accuracies(release, target)
+        if not (blind and maximum and accuracies):
             raise NotApplicable("no miner finished; give them more time")
-        base, gained = max(blind.values()), max(found.values())
+        base, gained = max(blind.values()), max(accuracies.values())
         radius = NORMAL_95 * math.sqrt(
             _variance(gained, release.n_records) + _variance(base, table.n_records)
         )
-        unfinished = [name for name in self.miners if name not in found]
+        unfinished = [name for name in self.miners if name not in accuracies]
         return self.taken(
             gained - base,
             attribute=target if target in release.schema.sensitive else None,
@@ -160,8 +160,8 @@ class WorkloadUtility(Measure):
             detail={
                 "accuracy": gained,
                 "maximum": max(maximum.values()),
-                "miner": _best(found),
-                **{f"accuracy-of-{name}": share for name, share in found.items()},
+                "miner": _best(accuracies),
+                **{f"accuracy-of-{name}": share for name, share in accuracies.items()},
                 "baseline-miner": _best(blind),
                 "baseline-withholds": withheld,
                 "records": release.n_records,
@@ -174,19 +174,19 @@ class WorkloadUtility(Measure):
         self, view: Release, target: str, features: tuple[str, ...] | None = None
     ) -> dict[str, float]:
         """Return the accuracy of each miner that finished."""
-        found = {
+        accuracies = {
             name: kept(
                 sums_key("accuracy", view, [target], [name], self, features),
                 lambda name=name: self._accuracy(view, target, name, features),  # type: ignore[misc]
             )
             for name in dict.fromkeys(self.miners)
         }
-        return {name: share for name, share in found.items() if share is not None}
+        return {name: share for name, share in accuracies.items() if share is not None}
 
     def _accuracy(
         self, view: Release, target: str, miner: str, features: tuple[str, ...] | None
     ) -> float | None:
-        found = predict(
+        prediction = predict(
             view,
             target,
             miner,
@@ -196,7 +196,7 @@ class WorkloadUtility(Measure):
             features=features,
             cells=self.cells,
         )
-        return accuracy(view, found) if found.finished else None
+        return accuracy(view, prediction) if prediction.finished else None
 
 
 def trivial_features(schema: Schema, target: str) -> Iterator[tuple[str, tuple[str, ...]]]:

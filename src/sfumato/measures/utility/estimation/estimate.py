@@ -222,9 +222,9 @@ class Estimate:
         step = max(_LEAST_LINES, _BLOCK // self.mixtures.n_values)
         for first in range(0, len(populations), step):
             last = min(first + step, len(populations))
-            found = np.zeros((last - first, self.mixtures.n_values))
-            node_distributions(conjunctions, first, last, self.units, self.mixtures.arrays, shares, found)
-            yield found
+            expected = np.zeros((last - first, self.mixtures.n_values))
+            node_distributions(conjunctions, first, last, self.units, self.mixtures.arrays, shares, expected)
+            yield expected
 
     def on_rows(self, rows: Codes, values: Codes) -> Floats:
         """Return the estimated number of records with these codes and this sensitive value.
@@ -239,8 +239,8 @@ class Estimate:
         order = np.argsort([-spread.n_codes for spread in self.spreads], kind="stable")
         by_beginning = np.lexsort(rows[order[::-1]])
         singles = AttributeNodes.single_codes([spread.n_codes for spread in self.spreads])
-        found = np.empty(len(values))
-        found[by_beginning] = row_densities(
+        expected = np.empty(len(values))
+        expected[by_beginning] = row_densities(
             np.ascontiguousarray(rows[:, by_beginning]),
             values[by_beginning],
             order,
@@ -250,7 +250,7 @@ class Estimate:
             self.mixtures.n_values,
             self.shares_in(singles),
         )
-        return found
+        return expected
 
     def with_suppressed(self, n_suppressed: float) -> Estimate:
         """Return this estimate with more records, or people that they represent, that may be anything.

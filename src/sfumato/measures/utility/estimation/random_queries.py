@@ -107,10 +107,10 @@ def satisfied_queries(
     lacking, redrawn = n_queries, 0
     for _ in range(_ROUNDS):
         drawn = _draw(columns, lacking, dimensions, share, rng)
-        found = drawn.answers(truth)
-        satisfied = np.flatnonzero(found > 0)
+        n_satisfying = drawn.answers(truth)
+        satisfied = np.flatnonzero(n_satisfying > 0)
         kept.append(drawn.take(satisfied))
-        answers.append(found[satisfied])
+        answers.append(n_satisfying[satisfied])
         lacking -= len(satisfied)
         if not lacking:
             return _joined(kept), sealed(np.concatenate(answers)), redrawn

@@ -169,7 +169,7 @@ def large_populations(table: Table, schema: Schema, minimum_support: float) -> P
 
 def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
     """Return the distinct sets of values of the nodes below the root."""
-    found: list[Codes] = []
+    sets: list[Codes] = []
     n_values = len(hierarchy.values)
     for level in range(hierarchy.height):
         members = hierarchy.node_of[level].astype(np.int64)
@@ -186,8 +186,8 @@ def distinct_nodes(hierarchy: Hierarchy) -> list[Codes]:
             np.minimum.at(lowest, members, below)
             np.maximum.at(highest, members, below)
             new &= lowest < highest
-        found += [order[starts[node] : starts[node + 1]] for node in np.flatnonzero(new)]
-    return found
+        sets += [order[starts[node] : starts[node + 1]] for node in np.flatnonzero(new)]
+    return sets
 
 
 def _find(table: Table, schema: Schema, minimum_support: float) -> Populations:
@@ -249,14 +249,14 @@ def _within_reach(nodes: AttributeNodes, rows: _Rows, least: int, n_values: list
     every = _of_up_to(len(rows.codes), nodes, rows, least, n_values)
     if every is not None:
         return every
-    found = _of_up_to(1, nodes, rows, least, n_values, always=True)
+    populations = _of_up_to(1, nodes, rows, least, n_values, always=True)
     for most_attributes in range(2, len(rows.codes)):
         more = _of_up_to(most_attributes, nodes, rows, least, n_values)
         if more is None:
             break
-        found = more
-    assert found is not None
-    return found
+        populations = more
+    assert populations is not None
+    return populations
 
 
 def _of_up_to(

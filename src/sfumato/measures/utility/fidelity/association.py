@@ -79,9 +79,9 @@ def association(records: SingleValues, first: str, second: str) -> float:
     """Return the strength of the association of two attributes: 0 none, 1 (or -1 for numbers) perfect."""
     numbers = [records.numbers.get(name) for name in (first, second)]
     known = np.ones(records.n_records, dtype=np.bool_)
-    for each in numbers:
-        if each is not None:
-            known &= ~np.isnan(each)
+    for values in numbers:
+        if values is not None:
+            known &= ~np.isnan(values)
     if not known.any():
         return 0.0
     if numbers[0] is not None and numbers[1] is not None:

@@ -79,10 +79,10 @@ class KMarginal(FidelityMeasure):
         """Yield the score, with the worst marginal in the detail."""
         cuts = cut_codes(true, made, self.bins)
         chosen = self._chosen(tuple(true.codes))
-        apart = np.array([_distance([cuts[name] for name in each]) for each in chosen])
+        apart = np.array([_distance([cuts[name] for name in marginal]) for marginal in chosen])
         rng = np.random.default_rng([self.seed, 2])
         mixed = {name: (mine, rng.permutation(mine), size) for name, (mine, _, size) in cuts.items()}
-        blind = np.mean([_distance([mixed[name] for name in each]) for each in chosen])
+        blind = np.mean([_distance([mixed[name] for name in marginal]) for marginal in chosen])
         worst = chosen[int(apart.argmax())]
         yield self.taken(
             float(500 * (2 - apart.mean())),
@@ -123,8 +123,8 @@ def _cut(name: str, true: SingleValues, made: SingleValues, bins: int) -> Cut:
 
 
 def _part(numbers: Floats, edges: Floats) -> Integers:
-    found = np.searchsorted(edges, numbers, side="right")
-    return np.where(np.isnan(numbers), len(edges) + 1, found)
+    part = np.searchsorted(edges, numbers, side="right")
+    return np.where(np.isnan(numbers), len(edges) + 1, part)
 
 
 def _distance(cuts: Sequence[Cut]) -> float:

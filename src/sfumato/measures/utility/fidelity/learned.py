@@ -87,14 +87,14 @@ class Propensity(FidelityMeasure):
 
     def _told(self, known: Floats, is_released: Floats) -> Floats:
         """Return how much likelier each record is to be released, to a tree that has not seen it."""
-        told = np.empty(len(known))
+        likelier = np.empty(len(known))
         parts = _parts(known, is_released, self.seed)
         for part in range(_PARTS):
             seen, held = parts != part, parts == part
             least = max(_LEAST_LEAF, int(seen.sum()) // _SHARE_OF_RECORDS)
             tree = _tree(known[seen], is_released[seen], least, self.seed)
-            told[held] = tree.predict_proba(known[held])[:, 1] - is_released[seen].mean()
-        return told
+            likelier[held] = tree.predict_proba(known[held])[:, 1] - is_released[seen].mean()
+        return likelier
 
 
 @register
@@ -161,7 +161,7 @@ class TransferLoss(TargetMeasure):
 def _parts(known: Floats, is_released: Floats, seed: int) -> Integers:
     """Divide the records of both tables into parts of equal size, with matching records in the same part."""
     columns = [np.unique(column, return_inverse=True)[1] for column in known.T]
-    kind_of, n_kinds = number_rows(columns, [int(each.max()) + 1 for each in columns], len(known))
+    kind_of, n_kinds = number_rows(columns, [int(column.max()) + 1 for column in columns], len(known))
     of_table = [np.flatnonzero(is_released == side) for side in (0, 1)]
     true, made = (np.bincount(kind_of[rows], minlength=n_kinds) for rows in of_table)
     place = np.empty(n_kinds, np.int64)

@@ -77,16 +77,16 @@ class RegressionLoss(TargetMeasure):
             design.fitted(made),
             design.fitted(_mixed(true, self.seed)),
         )
-        told = first.error > _NO_ERROR
-        if not told.any():
+        is_defined = first.error > _NO_ERROR
+        if not is_defined.any():
             raise NotApplicable(f"{target!r} is explained by the others without error")
         return self.taken(
-            1 - _overlap(first, second, told),
+            1 - _overlap(first, second, is_defined),
             attribute=target if target in release.schema.sensitive else None,
-            baseline=1 - _overlap(first, mixed, told),
+            baseline=1 - _overlap(first, mixed, is_defined),
             detail={
-                "coefficients": int(told.sum()),
-                "difference": float(np.abs(first.value - second.value)[told].mean()),
+                "coefficients": int(is_defined.sum()),
+                "difference": float(np.abs(first.value - second.value)[is_defined].mean()),
             },
         )
 
@@ -152,11 +152,13 @@ def _least_squares(columns: Floats, outcome: Floats) -> _Coefficients:
     return _Coefficients(value, np.sqrt((left @ left) / freedom * np.diag(inverse)))
 
 
-def _overlap(first: _Coefficients, second: _Coefficients, told: np.ndarray) -> float:
+def _overlap(first: _Coefficients, second: _Coefficients, is_defined: np.ndarray) -> float:
     """Return the mean share that the intervals have in common."""
-    radius = [np.maximum(NORMAL_95 * each.error, 1e-12)[told] for each in (first, second)]
-    low = np.maximum(first.value[told] - radius[0], second.value[told] - radius[1])
-    high = np.minimum(first.value[told] + radius[0], second.value[told] + radius[1])
+    radius = [
+        np.maximum(NORMAL_95 * coefficients.error, 1e-12)[is_defined] for coefficients in (first, second)
+    ]
+    low = np.maximum(first.value[is_defined] - radius[0], second.value[is_defined] - radius[1])
+    high = np.minimum(first.value[is_defined] + radius[0], second.value[is_defined] + radius[1])
     common = np.maximum(0.0, high - low)
     # two regressions on the same records, in another order, differ in the last digits
     share = np.minimum(1.0, (common / (2 * radius[0]) + common / (2 * radius[1])) / 2).round(9)

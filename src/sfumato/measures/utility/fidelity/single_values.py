@@ -84,10 +84,12 @@ def compared_attributes(release: Release, least: int) -> tuple[str, ...]:
     """Return the attributes to compare: quasi-identifiers and sensitive ones that vary at all."""
     table = _original(release)
     names = (*release.schema.quasi_identifiers, *release.schema.sensitive)
-    found = tuple(name for name in names if name in release.cells and len(np.unique(table[name].codes)) > 1)
-    if len(found) < least:
-        raise NotApplicable(f"it compares {least} attributes or more, and {len(found)} differ between people")
-    return found
+    varying = tuple(name for name in names if name in release.cells and len(np.unique(table[name].codes)) > 1)
+    if len(varying) < least:
+        raise NotApplicable(
+            f"it compares {least} attributes or more, and {len(varying)} differ between people"
+        )
+    return varying
 
 
 def _original(release: Release) -> Table:
