@@ -154,7 +154,7 @@ def merge_records(
     return part_of[first], rows[first], sum_by_group(number, n_pairs, weights)
 
 
-def without_failing(release: Release, model: PrivacyModel, limit: float) -> Release:
+def suppress_failing(release: Release, model: PrivacyModel, limit: float) -> Release:
     """Suppress the records of classes in which the model fails, if they are few enough.
 
     Parameters

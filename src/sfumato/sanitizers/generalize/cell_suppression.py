@@ -19,7 +19,7 @@ from sfumato.results.release import Release, failing_rows, released
 from sfumato.results.released_column import Cells, ValueSets, exact_cells
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import Infeasible
-from sfumato.sanitizers.base import check_feasible, put_together, watched_attributes, whole_table
+from sfumato.sanitizers.base import check_feasible, merge_records, watched_attributes, whole_table
 from sfumato.sanitizers.generalize.hidden_cells import OPEN, Points, patterns_of, search_patterns
 
 

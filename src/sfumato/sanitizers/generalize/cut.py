@@ -18,7 +18,7 @@ from sfumato.results.release import Release, released
 from sfumato.results.released_column import block_cells, exact_node
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.sanitizers.base import check_feasible, without_failing
+from sfumato.sanitizers.base import check_feasible, suppress_failing
 
 
 @register

@@ -17,7 +17,7 @@ from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release, released
 from sfumato.results.released_column import level_cells
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.sanitizers.base import check_feasible, without_failing
+from sfumato.sanitizers.base import check_feasible, suppress_failing
 
 
 @register

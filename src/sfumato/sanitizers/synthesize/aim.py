@@ -16,8 +16,13 @@ from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
-from sfumato.sanitizers.synthesize.markov_field import fitted_field
-from sfumato.sanitizers.synthesize.private_synthesis import Fitting, counted_singly, guaranteed, synthesized
+from sfumato.sanitizers.synthesize.markov_field import fit_field
+from sfumato.sanitizers.synthesize.private_synthesis import (
+    Fitting,
+    budget_guarantee,
+    count_singly,
+    synthesize,
+)
 
 
 @register

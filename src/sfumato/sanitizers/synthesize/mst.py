@@ -17,8 +17,13 @@ from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.noisy_counts import noisy_largest, variance_of, with_noise
-from sfumato.sanitizers.synthesize.private_synthesis import Fitting, counted_singly, guaranteed, synthesized
-from sfumato.sanitizers.synthesize.tree_model import Counted, Edge, fitted
+from sfumato.sanitizers.synthesize.private_synthesis import (
+    Fitting,
+    budget_guarantee,
+    count_singly,
+    synthesize,
+)
+from sfumato.sanitizers.synthesize.tree_model import Counted, Edge, fit_tree
 
 _MOST_PAIRS = 1 << 16
 """Two attributes with more pairs of values than this are not counted together."""

@@ -90,7 +90,7 @@ Fit = Callable[[Sequence[Integers], float, float, int], Fitting]
 """From the keys of each attribute's records, rho, delta and how many records one person may have."""
 
 
-def guaranteed(how: Budget, schema: Schema) -> Guarantee:
+def budget_guarantee(how: Budget, schema: Schema) -> Guarantee:
     """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
     return Guarantee(how.epsilon, how.delta, _unit(schema))
 
