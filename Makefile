@@ -16,9 +16,9 @@ FAILED := { echo "could not install what pyproject.toml asks for: the first time
 LOCKED ?=
 LOCK := $(if $(LOCKED),lock/development.txt lock/oracles.txt)
 
-# A stamp's name says what was installed: this text of pyproject.toml (and of the lock), for this folder.
+# A stamp's name says what was installed: this text of both pyproject.toml (and of the lock), for this folder.
 # While the stamp is there, nothing is installed and no network is needed.
-KEY := $(shell { pwd; echo $(ORACLES); cat pyproject.toml $(LOCK); } | cksum | cut -d ' ' -f 1)
+KEY := $(shell { pwd; echo $(ORACLES); cat pyproject.toml papers/pyproject.toml $(LOCK); } | cksum | cut -d ' ' -f 1)
 RUNTIME := .venv/runtime-$(KEY)
 DEVELOPMENT := .venv/development-$(KEY)
 
@@ -119,8 +119,8 @@ format: python $(DEVELOPMENT) ## mend style and format in place
 
 # What is packed is dated alike wherever and whenever it is built: the same files give the same bytes.
 wheel: export SOURCE_DATE_EPOCH := 1580601600
-wheel: python $(DEVELOPMENT) ## build the wheel into dist/; the same files give the same bytes
-	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+wheel: python $(DEVELOPMENT) ## build the wheels of sfumato and of its papers into dist/; the same files give the same bytes
+	$(BIN)/python -m pip wheel --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist . ./papers
 
 audit: python $(DEVELOPMENT) ## check the licences and known vulnerabilities of what is installed; needs the network
 	$(BIN)/python tools/supply.py licences
@@ -159,14 +159,14 @@ $(RUNTIME):
 	@touch $@
 
 $(DEVELOPMENT):
-	@echo "installing sfumato and its test tools into .venv (once)"
+	@echo "installing sfumato, its papers and test tools into .venv (once)"
 	@rm -f .venv/runtime-* .venv/development-*
 ifdef LOCKED
 	@{ $(INSTALL) --require-hashes --requirement lock/development.txt && \
-	  $(INSTALL) --no-deps --no-build-isolation --editable . && \
+	  $(INSTALL) --no-deps --no-build-isolation --editable . --editable ./papers && \
 	  $(JUDGES) --require-hashes --requirement lock/oracles.txt; } || $(FAILED)
 else
-	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --group dev && $(JUDGES) $(ORACLES); } || $(FAILED)
+	@{ $(INSTALL) 'pip>=25.1' && $(INSTALL) --editable . --editable ./papers --group dev && $(JUDGES) $(ORACLES); } || $(FAILED)
 endif
 	@$(BIN)/python -m pytest --collect-only > /dev/null 2>&1 || true  # compiles once what every worker imports
 	@touch $(RUNTIME) $@

@@ -34,6 +34,10 @@ from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.release import Order
 
+ROOT = Path(__file__).parent
+TESTS = ROOT / "tests"
+TESTS_OF_PAPERS = ROOT / "papers" / "tests"
+
 # The first example of a test may have to wait for a kernel to be compiled, and on a busy machine everything
 # takes long. Where CI is set, Hypothesis would try the same examples every time.
 settings.register_profile(
@@ -61,36 +65,36 @@ MAY_BE_SKIPPED = {
 # The files whose tests make releases by every sanitizer. Where a package that a sanitizer needs is not
 # installed, they leave it out; what it says of itself is tested all the same.
 BY_EVERY_SANITIZER = {
-    Path(__file__).parent / name
+    TESTS / name
     for name in ("contracts/test_people.py", "contracts/test_sanitizers.py", "external/test_round_trip.py")
 }
 
 # The files that take longest. Workers begin with them, so that none is left alone with one at the end:
 # first those that compile most kernels, since processes that other tests start would compile them once more.
 LONGEST = (
-    "contracts/test_sanitizers.py",
-    "contracts/test_measures.py",
-    "reproduce/test_quick.py",
-    "explore/test_run.py",
-    "cli/test_commands.py",
-    "external/test_round_trip.py",
-    "workbench/state/test_jobs.py",
-    "sanitizers/test_cell_suppression.py",
-    "sanitizers/test_local_recoding.py",
-    "browser/test_explore.py",
-    "browser/test_journey.py",
-    "browser/test_clinic.py",
-    "browser/test_data.py",
-    "miners/test_runner.py",
-    "verification/test_tampering.py",
-    "plugin/test_plugin.py",
-    "plugin/test_misbehaving.py",
-    "searches/lattice/test_optimum.py",
-    "searches/evolution/test_problems.py",
-    "report/test_page.py",
-    "vectors/test_arx_optima.py",
-    "models/test_pycanon.py",
-    "measures/test_workload.py",
+    "tests/contracts/test_sanitizers.py",
+    "tests/contracts/test_measures.py",
+    "papers/tests/test_quick.py",
+    "tests/explore/test_run.py",
+    "tests/cli/test_commands.py",
+    "tests/external/test_round_trip.py",
+    "tests/workbench/state/test_jobs.py",
+    "tests/sanitizers/test_cell_suppression.py",
+    "tests/sanitizers/test_local_recoding.py",
+    "tests/browser/test_explore.py",
+    "tests/browser/test_journey.py",
+    "tests/browser/test_clinic.py",
+    "tests/browser/test_data.py",
+    "tests/miners/test_runner.py",
+    "tests/verification/test_tampering.py",
+    "tests/plugin/test_plugin.py",
+    "tests/plugin/test_misbehaving.py",
+    "tests/searches/lattice/test_optimum.py",
+    "tests/searches/evolution/test_problems.py",
+    "tests/report/test_page.py",
+    "tests/vectors/test_arx_optima.py",
+    "tests/models/test_pycanon.py",
+    "tests/measures/test_workload.py",
 )
 
 Bound = tuple[Table, Schema]
@@ -103,7 +107,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--fail-skipped",
         action="store_true",
         default=bool(os.environ.get("CI")),
-        help="count a skipped test as failed unless tests/conftest.py allows its reason (set where CI is)",
+        help="count a skipped test as failed unless conftest.py allows its reason (set where CI is)",
     )
 
     parser.addoption(
@@ -148,7 +152,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path) -> Generator[None, list[Any], list[Any]]:
     """Look for examples in the docstrings of the library alone: those of tests have none."""
     found = yield
-    inside = Path(__file__).parent in file_path.parents
+    inside = file_path.is_relative_to(TESTS) or file_path.is_relative_to(TESTS_OF_PAPERS)
     return [each for each in found if not (inside and isinstance(each, DoctestModule))]
 
 
@@ -157,7 +161,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         leave_out_what_takes_long(config, items)
     leave_out_what_cannot_run(items)
     if hasattr(config, "workerinput"):
-        rank = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+        rank = {ROOT / name: place for place, name in enumerate(LONGEST)}
         items.sort(key=lambda item: rank.get(item.path, len(rank)))
 
 
@@ -263,7 +267,7 @@ def patience() -> float:
 @pytest.fixture
 def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return a gate at which candidates of the sanitizer ``gated`` wait, in this process and its children."""
-    plugin = str(Path(__file__).parent / "gate")
+    plugin = str(TESTS / "gate")
     found_before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([plugin, *filter(None, found_before)]))
     monkeypatch.syspath_prepend(plugin)

@@ -218,11 +218,11 @@ def test_the_tests_and_lint_end_when_make_is_told_to_end(tmp_path: Path, number:
 
 
 def test_the_tests_that_are_begun_with_are_there() -> None:
-    conftest = (ROOT / "tests" / "conftest.py").read_text(encoding="utf-8")
+    conftest = (ROOT / "conftest.py").read_text(encoding="utf-8")
     (listed,) = re.findall(r"^LONGEST = \(\n((?:    .*\n)+)\)", conftest, re.MULTILINE)
     names = re.findall(r'"(.+)"', listed)
     assert names
-    assert [name for name in names if not (ROOT / "tests" / name).is_file()] == []
+    assert [name for name in names if not (ROOT / name).is_file()] == []
 
 
 @pytest.mark.parametrize("variable", ["QUICK", "REACHED"])

@@ -13,8 +13,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "sfumato"
 # An object may show itself by a step that comes after it.
 SHOWS_ITSELF = {"_repr_html_", "__str__", "plot", "to_html"}
-# The reruns of the papers stand outside of the line, with the command that starts them.
-OUTSIDE = ("reproduce", "interfaces/cli/reproduce")
 
 
 def rooms() -> list[str]:
@@ -59,17 +57,12 @@ def test_every_folder_is_a_room_in_the_order() -> None:
     listed = {room.partition("/")[0] for room in ORDER}
     folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert len(listed) == 14
-    assert folders - {"reproduce"} == listed
+    assert folders == listed
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
 
 
 def test_no_import_points_backward() -> None:
-    found = [
-        each
-        for name, path in modules()
-        if not name.removeprefix("sfumato.").replace(".", "/").startswith(OUTSIDE)
-        for each in backward(name, path.read_text("utf-8"))
-    ]
+    found = [each for name, path in modules() for each in backward(name, path.read_text("utf-8"))]
     assert found == []
 
 

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 pytest_plugins = ["pytester"]
 
-CONFTEST = Path(__file__).parent / "conftest.py"
+CONFTEST = Path(__file__).parents[1] / "conftest.py"
 
 TESTS = """
     import pytest

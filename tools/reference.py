@@ -74,8 +74,10 @@ def _meaning(entry: dict[str, Any], parameter: str) -> str:
 
 
 def _command_line() -> str:
-    whole = click.Context(cli, info_name="sfumato", terminal_width=100, **cli.context_settings)
-    parts = ["# The command line", f"```text\n{cli.get_help(whole).rstrip()}\n```"]
+    # without the commands that packages beside sfumato add
+    own = click.Group("sfumato", cli.commands, params=cli.params, help=cli.help)
+    whole = click.Context(own, info_name="sfumato", terminal_width=100, **cli.context_settings)
+    parts = ["# The command line", f"```text\n{own.get_help(whole).rstrip()}\n```"]
     for name, command in sorted(cli.commands.items()):
         # a command inherits its ways to ask for help from the whole, as it does when it is typed
         text = command.get_help(click.Context(command, info_name=name, parent=whole)).rstrip()

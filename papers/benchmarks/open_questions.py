@@ -1,8 +1,8 @@
 """The open questions of the four papers, studied: one command makes every table and picture of the page.
 
-    python benchmarks/open_questions.py --cache FOLDER            what questions/results.json lacks
-    python benchmarks/open_questions.py --cache FOLDER --tables wages,stroke
-    python benchmarks/open_questions.py --page                    only writes page and pictures anew
+    python papers/benchmarks/open_questions.py --cache FOLDER            what questions/results.json lacks
+    python papers/benchmarks/open_questions.py --cache FOLDER --tables wages,stroke
+    python papers/benchmarks/open_questions.py --page                    only writes page and pictures anew
 
 It may be stopped: the cache keeps the public tables and every candidate that was measured, and results.json
 every study, and every table of a study, that came to its end.
@@ -21,7 +21,6 @@ from typing import Any
 
 from questions import beating, distance, knowing, properties, surviving
 from questions.tables import TABLES, named
-
 from sfumato.runtime.files import file_beside
 
 STUDIES: dict[str, ModuleType] = {
@@ -33,7 +32,7 @@ STUDIES: dict[str, ModuleType] = {
 }
 ON_ADULT = ("distance", "properties", "knowing")
 ON_TABLES = ("distance", "beating", "surviving")
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "open-questions.md"
 RESULTS = Path(__file__).parent / "questions" / "results.json"
 NOT_YET = "*Not computed yet.*"

@@ -1,6 +1,6 @@
 """Reproduction: wall and CPU seconds of `sfumato reproduce all`, in an empty folder.
 
-    python benchmarks/reproduction.py [--quick] [--workers N]
+    python papers/benchmarks/reproduction.py [--quick] [--workers N]
 
 The CPU seconds count the workers and the miners, which are processes of their own.
 """
@@ -14,8 +14,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from sfumato.reproduce import PAPERS, reproduce
-from sfumato.reproduce.exhibits import counted
+from sfumato_papers import PAPERS, reproduce
+from sfumato_papers.exhibits import counted
 
 
 def main() -> None:

@@ -7,17 +7,16 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
+from sfumato import Candidate, Recipe
 from sfumato.reading.datasets import adult_records
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.brickell import rerun as brickell
-from sfumato.reproduce.brickell.artificial import artificial
-from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
-from sfumato.reproduce.brickell.releases import rows
-from sfumato.reproduce.conditions import Condition
-from sfumato.reproduce.exhibits import Cell, Exhibit
-from sfumato.reproduce.experiments import Experiment, Explored, Found, run
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
+from sfumato.results import Measurement
+from sfumato_papers.brickell import rerun as brickell
+from sfumato_papers.brickell.artificial import artificial
+from sfumato_papers.brickell.gains import learning_another, learning_the_same
+from sfumato_papers.brickell.releases import rows
+from sfumato_papers.conditions import Condition
+from sfumato_papers.exhibits import Cell, Exhibit
+from sfumato_papers.experiments import Experiment, Explored, Found, run
 
 NAMES = (
     "age",

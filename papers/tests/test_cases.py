@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.reproduce.archive import deviations, read_results
-from sfumato.reproduce.cases import Cases
-from sfumato.reproduce.exhibits import (
+from sfumato.runtime.errors import ParameterError, UserError
+from sfumato_papers.archive import deviations, read_results
+from sfumato_papers.cases import Cases
+from sfumato_papers.exhibits import (
     Cell,
     Chart,
     Claim,
@@ -21,9 +22,8 @@ from sfumato.reproduce.exhibits import (
     concluded,
     median_interval,
 )
-from sfumato.reproduce.readings import Ambiguity, Interpretation, chosen, others
-from sfumato.reproduce.said import Said
-from sfumato.runtime.errors import ParameterError, UserError
+from sfumato_papers.readings import Ambiguity, Interpretation, chosen, others
+from sfumato_papers.said import Said
 
 DIVERSITY = Ambiguity(
     "diversity",

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.conclusions import Viewpoint, claims_under
-from sfumato.reproduce.experiments import Explored
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
+from sfumato import Candidate, Recipe
+from sfumato.results import Measurement
+from sfumato_papers.conclusions import Viewpoint, claims_under
+from sfumato_papers.experiments import Explored
 
 VIEW = Viewpoint("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
 

@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
+from sfumato import Candidate, Project, Recipe
 from sfumato.reading.datasets import adult_records
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.dewri import rerun as dewri
-from sfumato.reproduce.dewri.questions import questions
-from sfumato.reproduce.dewri.safety import figure_10, figure_11
-from sfumato.reproduce.dewri.solutions import (
+from sfumato.results import Measurement
+from sfumato_papers.dewri import rerun as dewri
+from sfumato_papers.dewri.questions import questions
+from sfumato_papers.dewri.safety import figure_10, figure_11
+from sfumato_papers.dewri.solutions import (
     ANY,
     FORMULA,
     GUARANTEE,
@@ -26,12 +27,9 @@ from sfumato.reproduce.dewri.solutions import (
     solutions,
     some,
 )
-from sfumato.reproduce.exhibits import Exhibit
-from sfumato.reproduce.experiments import Explored, Found, run
-from sfumato.reproduce.ranks import rank_correlation
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
-from sfumato.workflow.project.project_file import Project
+from sfumato_papers.exhibits import Exhibit
+from sfumato_papers.experiments import Explored, Found, run
+from sfumato_papers.ranks import rank_correlation
 
 EXPERIMENTS = {experiment.name: experiment for experiment in dewri.PAPER.experiments}
 COLUMNS = (

@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tools import digest as digests
-from tools import reproduction
-from tools.digest import digest_of, read_digest, written
-from tools.reproduction import BLOCKS, DOCS, DOCUMENTS, documents, filled
+from papers.tools import digest as digests
+from papers.tools import reproduction
+from papers.tools.digest import digest_of, read_digest, written
+from papers.tools.reproduction import BLOCKS, DOCS, DOCUMENTS, documents, filled
 
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit, Otherwise, Trial, concluded, counted
-from sfumato.reproduce.reached import reached_otherwise, unreached
-from sfumato.reproduce.said import Said
+from sfumato_papers.exhibits import Cell, Claim, Exhibit, Otherwise, Trial, concluded, counted
+from sfumato_papers.reached import reached_otherwise, unreached
+from sfumato_papers.said import Said
 
 MARKED = re.compile(r"<!-- from the run: (.+?) -->.*?<!-- end of \1 -->", re.DOTALL)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents_say_what_the_run_gave(name: str) -> None:
-    stale = "run python -m tools.reproduction"
+    stale = "run python -m papers.tools.reproduction"
     assert (DOCS / name).read_text("utf-8") == documents(read_digest())[name], f"{name} is stale; {stale}"
 
 

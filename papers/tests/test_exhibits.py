@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series, counted
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series, counted
 
 
 def exhibit(*cells: Cell) -> Exhibit:

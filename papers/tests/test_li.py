@@ -9,13 +9,15 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
+from sfumato import Candidate, Project, Recipe
 from sfumato.reading import datasets
 from sfumato.reading.datasets import adult_records
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.exhibits import Claim, Exhibit
-from sfumato.reproduce.experiments import Explored, Found, run
-from sfumato.reproduce.li import rerun as li
-from sfumato.reproduce.li.curves import (
+from sfumato.results import Measurement
+from sfumato.searches import Sweep
+from sfumato_papers.exhibits import Claim, Exhibit
+from sfumato_papers.experiments import Explored, Found, run
+from sfumato_papers.li import rerun as li
+from sfumato_papers.li.curves import (
     DELTA,
     STRICT_DELTA,
     K,
@@ -27,12 +29,8 @@ from sfumato.reproduce.li.curves import (
     lies_below,
     pairs_of,
 )
-from sfumato.reproduce.li.queries import figure_3b
-from sfumato.reproduce.published import published
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
-from sfumato.searches import Sweep
-from sfumato.workflow.project.project_file import Project
+from sfumato_papers.li.queries import figure_3b
+from sfumato_papers.published import published
 
 EXPERIMENTS = {experiment.name: experiment for experiment in li.PAPER.experiments}
 COLUMNS = (*datasets.QUASI_IDENTIFIERS, "occupation")

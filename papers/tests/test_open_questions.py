@@ -23,7 +23,9 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_page_says_what_was_found(command: Any) -> None:
     page = command.PAGE.read_text("utf-8")
     results = json.loads(command.RESULTS.read_text("utf-8"))
-    assert command.written(page, results) == page, "stale; run python benchmarks/open_questions.py --page"
+    assert command.written(page, results) == page, (
+        "stale; run python papers/benchmarks/open_questions.py --page"
+    )
 
 
 def test_every_picture_of_a_question_is_on_the_page(command: Any) -> None:

@@ -2,13 +2,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
-from sfumato.reproduce.page import printed, reproduction_html
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.reproduce.published import published
-from sfumato.reproduce.readings import Ambiguity, Interpretation
-from sfumato.reproduce.said import Said
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
+from sfumato_papers.page import printed, reproduction_html
+from sfumato_papers.paper import Paper
+from sfumato_papers.pictures import chart_svg
+from sfumato_papers.published import published
+from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.said import Said
 
 EVIL = "<script>alert(1)</script>"
 

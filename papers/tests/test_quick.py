@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from sfumato.interfaces.cli import cli
-from sfumato.reproduce import experiments
-from sfumato.reproduce.experiments import Variant
+from sfumato_papers import experiments
+from sfumato_papers.experiments import Variant
 
 AT_ONCE = ("as-is", "suppress-quasi-identifiers")
 ABOUT_RELEASES = ("brickell-partitions",)

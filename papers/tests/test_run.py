@@ -6,18 +6,18 @@ import pyarrow.csv
 import pytest
 import tomlkit
 
+from sfumato import Project
 from sfumato.interfaces.cli import run as command_line
 from sfumato.reading.datasets import FOLDER, adult_records
 from sfumato.registry import methods
-from sfumato.reproduce import experiments, run, together
-from sfumato.reproduce.conditions import Condition
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
-from sfumato.reproduce.experiments import Experiment, Found
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.readings import Ambiguity, Interpretation
 from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.workflow.explore.explore_project import Progress
-from sfumato.workflow.project.project_file import Project
+from sfumato_papers import experiments, run, together
+from sfumato_papers.conditions import Condition
+from sfumato_papers.exhibits import Cell, Claim, Exhibit
+from sfumato_papers.experiments import Experiment, Found
+from sfumato_papers.paper import Paper
+from sfumato_papers.readings import Ambiguity, Interpretation
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from importlib.resources import files
 
 import pytest
 
-from sfumato.reproduce.run import PAPERS
-from sfumato.reproduce.said import Said, said, sayings
+from sfumato_papers.run import PAPERS
+from sfumato_papers.said import Said, said, sayings
 
-SOURCES = files("sfumato.reproduce")
+SOURCES = files("sfumato_papers")
 
 
 def code_of(paper: str) -> str:

@@ -13,10 +13,10 @@ from sfumato import Recipe, Release, Schema, Table, publish, sanitize
 from sfumato.interfaces.cli.catalogue import catalogue
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
-from sfumato.reproduce.seeded_noise import SeededLaplace
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.sanitizers import Laplace, Mondrian
 from sfumato.workflow.publish.publish import write_release
+from sfumato_papers.seeded_noise import SeededLaplace
 
 Bound = tuple[Table, Schema]
 RECIPE = Recipe("seeded-laplace", {"epsilon": 0.5, "ranges": {"age": 80}}, seed=7)

@@ -7,19 +7,17 @@ from typing import Any
 import pyarrow.csv
 import pytest
 
+from sfumato import Candidate, Project, Recipe
 from sfumato.measures.scenarios.scenario import weights_of
 from sfumato.reading.datasets import adult_records
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.conditions import Condition
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
-from sfumato.reproduce.experiments import Experiment, Explored, Found, run
-from sfumato.reproduce.sramka import rerun as sramka
-from sfumato.reproduce.sramka.people import table_2
-from sfumato.reproduce.sramka.readings import DRAWN, OF_ANONYMITY, OF_NOISE
-from sfumato.reproduce.sramka.releases import clustered_releases, noisy_releases
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
-from sfumato.workflow.project.project_file import Project
+from sfumato.results import Measurement
+from sfumato_papers.conditions import Condition
+from sfumato_papers.exhibits import Cell, Claim, Exhibit
+from sfumato_papers.experiments import Experiment, Explored, Found, run
+from sfumato_papers.sramka import rerun as sramka
+from sfumato_papers.sramka.people import table_2
+from sfumato_papers.sramka.readings import DRAWN, OF_ANONYMITY, OF_NOISE
+from sfumato_papers.sramka.releases import clustered_releases, noisy_releases
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}
 SHARED = ("workclass", "marital-status", "occupation", "race", "sex", "native-country", "salary")

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sfumato.reproduce.run import PAPERS
+from sfumato_papers.run import PAPERS
 
-PLACE = Path(__file__).parents[1] / "docs" / "reproduction.json"
+PLACE = Path(__file__).parents[2] / "docs" / "reproduction.json"
 _SHOWN = {("dewri", "figure-10"), ("dewri", "figure-11"), ("together", "losses")}
 """The exhibits of which the figures without a published one are kept, too."""
 _DIGITS = 6

@@ -1,9 +1,9 @@
 """Fill the documents that quote the reproduction from a run of it, of which a digest is kept.
 
-sfumato reproduce all --folder FOLDER     run it (--seeds, --no-readings and --no-control make it shorter)
-python -m tools.reproduction FOLDER       take its papers into the digest and its pictures, fill the documents
-python -m tools.reproduction              fill the documents from the digest that is there
-python -m tools.reproduction --check      fail if a document on disk is not what would be written
+sfumato reproduce all --folder FOLDER            run it; --seeds, --no-readings, --no-control shorten it
+python -m papers.tools.reproduction FOLDER    take it into the digest, fill the documents
+python -m papers.tools.reproduction           fill the documents from the digest
+python -m papers.tools.reproduction --check   fail if a document on disk differs
 
 What stands between `<!-- from the run: NAME -->` and `<!-- end of NAME -->` in a document is written here and
 nowhere else.
@@ -21,12 +21,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tools.digest import PLACE, Digest, digest_of, read_digest, written
+from papers.tools.digest import PLACE, Digest, digest_of, read_digest, written
 
-from sfumato.reproduce.archive import read_results
-from sfumato.reproduce.exhibits import CONCLUSIONS, VERDICTS, Cell
-from sfumato.reproduce.page import printed
-from sfumato.reproduce.run import PAPERS, paper
+from sfumato_papers.archive import read_results
+from sfumato_papers.exhibits import CONCLUSIONS, VERDICTS, Cell
+from sfumato_papers.page import printed
+from sfumato_papers.run import PAPERS, paper
 
 DOCS = PLACE.parent
 DOCUMENTS = ("reproduction.md", "dilemma.md", "scenarios.md")
@@ -287,7 +287,7 @@ def main() -> None:
     filled_now = documents(read_digest())
     stale = [name for name, text in filled_now.items() if (DOCS / name).read_text("utf-8") != text]
     if given.check and stale:
-        sys.exit(f"{', '.join(stale)}: not what the digest says; run python -m tools.reproduction")
+        sys.exit(f"{', '.join(stale)}: not what the digest says; run python -m papers.tools.reproduction")
     for name in stale:
         (DOCS / name).write_text(filled_now[name], "utf-8")
 

@@ -15,9 +15,9 @@ from typing import Any
 from questions import grid
 from questions.tables import Studied
 from questions.written import points, table
-from sfumato.reproduce.exhibits import Chart, Series
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.results.frontier import Candidate
+from sfumato import Candidate
+from sfumato_papers.exhibits import Chart, Series
+from sfumato_papers.pictures import chart_svg
 
 WAYS = {"generalisation": ("mondrian", "local-recoding"), "bucketization": ("bucketize",)}
 

@@ -17,11 +17,11 @@ import sfumato as sf
 from questions import grid
 from questions.tables import Studied
 from questions.written import table
-from sfumato.reproduce.conclusions import Viewpoint, claims_under
-from sfumato.reproduce.exhibits import Chart, Series
-from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.results.frontier import Candidate
+from sfumato import Candidate
+from sfumato_papers.conclusions import Viewpoint, claims_under
+from sfumato_papers.exhibits import Chart, Series
+from sfumato_papers.experiments import Explored
+from sfumato_papers.pictures import chart_svg
 
 NAMES = {
     "js": "Jensen-Shannon",

@@ -16,12 +16,9 @@ import numpy as np
 
 import sfumato as sf
 from questions.written import percent, table
-from sfumato.reproduce.exhibits import Chart, Series
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.searches.evolution.closeness_problems import ClosenessProblem
-from sfumato.searches.evolution.cuts import CutSpace
-from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
-from sfumato.searches.evolution.problems import Problem, PublisherProblem
+from sfumato.searches import ClosenessProblem, CutSpace, Problem, PublisherProblem, Settings, evolve, improve
+from sfumato_papers.exhibits import Chart, Series
+from sfumato_papers.pictures import chart_svg
 
 ETA = 0.1
 SETTINGS = Settings(60, 40)

@@ -11,12 +11,12 @@ import sfumato as sf
 from questions import grid
 from questions.tables import Studied
 from questions.written import table
-from sfumato.reproduce.conclusions import Viewpoint, claims_under, worth_its_risk
-from sfumato.reproduce.exhibits import Claim, Trial
-from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.ranks import rank_correlation
-from sfumato.reproduce.seeded_noise import SeededLaplace
-from sfumato.results.frontier import Candidate
+from sfumato import Candidate
+from sfumato_papers.conclusions import Viewpoint, claims_under, worth_its_risk
+from sfumato_papers.exhibits import Claim, Trial
+from sfumato_papers.experiments import Explored
+from sfumato_papers.ranks import rank_correlation
+from sfumato_papers.seeded_noise import SeededLaplace
 
 LOSSES = Viewpoint("losses", "", "by losses", "privacy-loss", "utility-loss")
 _QUERIES = sf.measures.QueryError(queries=300, seed=1).label

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 import sfumato as sf
-from sfumato.reproduce.experiments import dealt_out
+from sfumato_papers.experiments import dealt_out
 
 RECORDS = 2_500
 """The most records of a table that are studied: drawn once, by a fixed seed."""

@@ -1,12 +1,37 @@
-"""The four papers, rerun: every published figure beside ours, with a verdict.
+"""The four papers, rerun: every published figure next to ours, with a verdict.
 
-One room per paper says which explorations it needs (project files like anybody's) and how its exhibits
+One folder per paper says which explorations it needs (project files like anyone's) and how its exhibits
 are read from the candidates that were explored.
 """
 
 from __future__ import annotations
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.run import PAPERS, Extent, Reproduction, reproduce
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["PAPERS", "Cell", "Chart", "Claim", "Exhibit", "Extent", "Reproduction", "Series", "reproduce"]
+if TYPE_CHECKING:
+    from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+    from sfumato_papers.run import PAPERS, Extent, Reproduction, reproduce
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PAPERS",
+    "Cell",
+    "Chart",
+    "Claim",
+    "Exhibit",
+    "Extent",
+    "Reproduction",
+    "Series",
+    "__version__",
+    "reproduce",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `sfumato --help` imports this package, and must be fast."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "run" if name in ("PAPERS", "Extent", "Reproduction", "reproduce") else "exhibits"
+    return getattr(import_module(f"{__name__}.{home}"), name)

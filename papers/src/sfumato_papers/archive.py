@@ -13,9 +13,9 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from sfumato.reproduce.experiments import Explored
-from sfumato.runtime.errors import UserError
+from sfumato import errors
 from sfumato.runtime.files import why_unreadable
+from sfumato_papers.experiments import Explored
 
 _ABSENT = "not there"
 _NEAR = 1e-9
@@ -64,13 +64,15 @@ def read_results(place: Path) -> dict[str, Any]:
     """Read the ``results.json`` of a run, or of the folder that holds it."""
     place = place / "results.json" if place.is_dir() else place
     if problem := why_unreadable(place):
-        raise UserError(f"{place} {problem}")
+        raise errors.UserError(f"{place} {problem}")
     try:
         read = json.loads(place.read_text(encoding="utf-8"))
         list(_figures(read))
         list(_conclusions(read))
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise UserError(f"{place} is no results.json of sfumato reproduce, or of an older version") from None
+        raise errors.UserError(
+            f"{place} is no results.json of sfumato reproduce, or of an older version"
+        ) from None
     found: dict[str, Any] = read
     return found
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.published import published
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.published import published
 
 NOT_COMPUTED = "not computed in this run"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial, median_interval
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial, median_interval
 
 Exhibits = tuple[Exhibit, ...]
 

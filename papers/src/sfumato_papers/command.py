@@ -1,4 +1,4 @@
-"""The command that reruns the papers: reproduce."""
+"""The command `sfumato reproduce`, which sfumato finds by an entry point."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.interfaces.cli.base import cli, json_option, workers_option
+from sfumato import errors
+from sfumato.interfaces.cli.base import json_option, workers_option
 from sfumato.interfaces.cli.log import say
 from sfumato.interfaces.cli.terminal import echo, print_json, print_table, progress_shown
-from sfumato.runtime.errors import RunsDiffer
 
 if TYPE_CHECKING:
-    from sfumato.reproduce.archive import Deviation
-    from sfumato.reproduce.exhibits import Conclusion
-    from sfumato.reproduce.run import Reproduction
+    from sfumato_papers.archive import Deviation
+    from sfumato_papers.exhibits import Conclusion
+    from sfumato_papers.run import Reproduction
 
 
-@cli.command()
+class RunsDiffer(errors.SfumatoError):
+    """A rerun differs from the one that it was compared with."""
+
+    exit_code = 2
+
+
+@click.command()
 @click.argument("papers", nargs=-1, required=True, metavar="brickell|li|dewri|sramka|together|all...")
 @click.option(
     "--folder",
@@ -84,8 +90,8 @@ def reproduce(
              sfumato reproduce all
              sfumato reproduce dewri --seeds 1 --no-readings --against earlier/results.json
     """
-    from sfumato.reproduce.archive import deviations, read_results
-    from sfumato.reproduce.run import FULLY, PAPERS, QUICKLY, Extent, reproduce
+    from sfumato_papers.archive import deviations, read_results
+    from sfumato_papers.run import FULLY, PAPERS, QUICKLY, Extent, reproduce
 
     other = None if against is None else read_results(against)
     usual = QUICKLY if quick else FULLY
@@ -114,7 +120,7 @@ def reproduce(
 
 
 def _show(done: Reproduction) -> None:
-    from sfumato.reproduce.exhibits import VERDICTS, concluded, counted
+    from sfumato_papers.exhibits import VERDICTS, concluded, counted
 
     rows = []
     for key, exhibits in done.papers.items():

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from sfumato.reproduce.exhibits import Claim
-from sfumato.reproduce.experiments import Explored
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato import Candidate, Frontier
 from sfumato.results.measurement import named
 from sfumato.workflow.report.scatter import TRIVIAL
+from sfumato_papers.exhibits import Claim
+from sfumato_papers.experiments import Explored
 
 _MODELS = {
     "k-anonymity": "k-anonymity",

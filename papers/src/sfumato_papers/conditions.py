@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.registry import methods
-from sfumato.reproduce.readings import Switches
+from sfumato_papers.readings import Switches
 
 FIRST_SEED = 2009
 """The first run of a paper has this seed, the others those that follow, so that everybody gets the same."""

@@ -10,8 +10,8 @@ from itertools import combinations
 from math import comb
 from typing import Any, Literal
 
-from sfumato.reproduce.said import Said
 from sfumato.results.measurement import json_value
+from sfumato_papers.said import Said
 
 Verdict = Literal["same", "within tolerance", "better", "same trend", "differs", "no figure published"]
 VERDICTS: tuple[Verdict, ...] = (

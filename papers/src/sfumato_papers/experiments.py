@@ -16,19 +16,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sfumato.data.schema import Schema
-from sfumato.data.table import Table
-from sfumato.reading.datasets import FOLDER, Subset, adult_records
-from sfumato.reproduce.conditions import FIRST, Change, Condition
-from sfumato.results.frontier import Candidate, one_for_each_recipe, only_made
-from sfumato.results.release import Release
-from sfumato.runtime.errors import UserError
+from sfumato import Candidate, Project, Release, Schema, Store, Table, datasets, errors, sanitize
+from sfumato.results.frontier import one_for_each_recipe
 from sfumato.runtime.files import file_beside
-from sfumato.sanitizers.base import sanitize
 from sfumato.workflow.explore.explore_project import Progress, explore
-from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import source_of
-from sfumato.workflow.store.store import Store
+from sfumato_papers.conditions import FIRST, Change, Condition
 
 _DEALT = 1
 """The seed by which a control deals out values, which is the same for everybody, too."""
@@ -56,7 +49,7 @@ class Experiment:
     """
 
     name: str
-    subset: Subset
+    subset: datasets.Subset
     reduce: Change = field(default=lambda _: None, repr=False)
     by_chance: bool = True
     dealt: tuple[str, ...] = ()
@@ -100,7 +93,7 @@ class Variant:
         """Return the project as this package has it."""
         import tomlkit
 
-        place = files("sfumato.reproduce") / "projects" / f"{self.experiment.name}.toml"
+        place = files("sfumato_papers") / "projects" / f"{self.experiment.name}.toml"
         document = tomlkit.parse(place.read_text(encoding="utf-8"))
         if self.quick:
             self.experiment.reduce(document)
@@ -120,7 +113,7 @@ class Variant:
         folder_made(folder)
         folder_made(folder / "hierarchies")
         _write_once(place, _text(document))
-        for hierarchy in sorted((FOLDER / "hierarchies" / "adult").glob("*.csv")):
+        for hierarchy in sorted((datasets.FOLDER / "hierarchies" / "adult").glob("*.csv")):
             _write_once(folder / "hierarchies" / hierarchy.name, hierarchy.read_bytes())
         self._write_data(folder, tuple(document["attributes"]))
         return place
@@ -130,7 +123,7 @@ class Variant:
         first = replace(self, condition=replace(self.condition, is_control=False)).document()
         data = folder / str(first["data"]["path"])
         if not data.exists():
-            _write_records(data, adult_records(self.experiment.subset, columns))
+            _write_records(data, datasets.adult_records(self.experiment.subset, columns))
         if self.condition.is_control:
             dealt = folder / _dealt_path(data.name, self.experiment.dealt)
             _write_records(dealt, dealt_out(_records(data), self.experiment.dealt))
@@ -172,7 +165,7 @@ class Explored:
     @property
     def made(self) -> tuple[Candidate, ...]:
         """The candidates that could be made."""
-        return only_made(self.candidates)
+        return tuple(each for each in self.candidates if each.infeasible is None)
 
     def find(self, sanitizer: str, model: Mapping[str, Any] | None = None, **wanted: Any) -> Candidate | None:
         """Return the first candidate of a sanitizer whose parameters include these.
@@ -239,7 +232,7 @@ def folder_made(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot create the folder {folder}: {error.strerror}") from None
+        raise errors.UserError(f"cannot create the folder {folder}: {error.strerror}") from None
 
 
 def _text(document: Any) -> bytes:

@@ -10,7 +10,9 @@ from functools import cache
 import jinja2
 
 import sfumato
-from sfumato.reproduce.exhibits import (
+from sfumato.results import formatting
+from sfumato.workflow.report.markup import html_templates, inline_picture
+from sfumato_papers.exhibits import (
     CONCLUSIONS,
     VERDICTS,
     Cell,
@@ -20,11 +22,9 @@ from sfumato.reproduce.exhibits import (
     concluded,
     counted,
 )
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.reproduce.reached import Reach, reached_otherwise, reaches, unreached
-from sfumato.results import formatting
-from sfumato.workflow.report.markup import html_templates, inline_picture
+from sfumato_papers.paper import Paper
+from sfumato_papers.pictures import chart_svg
+from sfumato_papers.reached import Reach, reached_otherwise, reaches, unreached
 
 _MOST_DIGITS = 5
 _MEANS = 1 / 50
@@ -125,7 +125,7 @@ def _difference(cell: Cell) -> str:
 
 @cache
 def _template() -> jinja2.Template:
-    environment = html_templates("sfumato.reproduce", "sfumato.workflow.report")
+    environment = html_templates("sfumato_papers", "sfumato.workflow.report")
     environment.filters["chart"] = lambda chart: inline_picture(chart_svg(chart))
     environment.filters["picture"] = inline_picture
     environment.globals["printed"] = printed

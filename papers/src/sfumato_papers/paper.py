@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from sfumato.reproduce.exhibits import Exhibit
-from sfumato.reproduce.experiments import Experiment, Found
-from sfumato.reproduce.readings import Ambiguity
+from sfumato_papers.exhibits import Exhibit
+from sfumato_papers.experiments import Experiment, Found
+from sfumato_papers.readings import Ambiguity
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from sfumato.reproduce.exhibits import Cell, Direction
+from sfumato_papers.exhibits import Cell, Direction
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ def published(paper: str, exhibit: str) -> Published:
 
 @cache
 def _file() -> dict[str, Any]:
-    return tomllib.loads((files("sfumato.reproduce") / "published.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("sfumato_papers") / "published.toml").read_text(encoding="utf-8"))

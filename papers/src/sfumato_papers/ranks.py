@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-
-from sfumato.runtime.arrays import Floats
+from numpy.typing import NDArray
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
@@ -22,10 +21,10 @@ def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
     return float(np.asarray(np.corrcoef(_ranks(x), _ranks(y)))[0, 1])
 
 
-def _ranks(values: Sequence[float]) -> Floats:
+def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
     """Return the rank of each value; equal values share the mean of theirs."""
     _, place, counts = np.unique(
         np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True
     )
-    ranks: Floats = np.cumsum(counts) - (counts - 1) / 2
+    ranks: NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
     return ranks[place]

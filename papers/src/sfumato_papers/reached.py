@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.reproduce.exhibits import Cell, Exhibit, Verdict
 from sfumato.results.measurement import json_value
+from sfumato_papers.exhibits import Cell, Exhibit, Verdict
 
 REACHED: tuple[Verdict, ...] = ("same", "within tolerance", "better")
 """The verdicts on a figure that is reached; of one that keeps the trend alone only the order is."""

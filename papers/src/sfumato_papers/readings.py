@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato import errors
 
 
 @dataclass(frozen=True)
@@ -91,11 +91,11 @@ def chosen(ambiguities: Iterable[Ambiguity], given: Iterable[str]) -> Switches:
     wanted: dict[str, str] = {}
     for switch in given:
         if switch not in known:
-            hint = suggestion(switch, known) or f"; there are {', '.join(known) or 'none'}"
-            raise ParameterError(f"no reading {switch!r}{hint}")
+            hint = errors.suggestion(switch, known) or f"; there are {', '.join(known) or 'none'}"
+            raise errors.ParameterError(f"no reading {switch!r}{hint}")
         ambiguity, reading = known[switch]
         if wanted.setdefault(ambiguity.key, switch) != switch:
-            raise ParameterError(f"{ambiguity.key} can be read in one way at a time, not in two")
+            raise errors.ParameterError(f"{ambiguity.key} can be read in one way at a time, not in two")
         if reading == ambiguity.ours:
             wanted[ambiguity.key] = ""
     return tuple(switch for switch in known if switch in wanted.values())

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
-from sfumato.reproduce.archive import provenance
-from sfumato.reproduce.cases import Cases
-from sfumato.reproduce.conditions import FIRST_SEED, Condition
-from sfumato.reproduce.exhibits import Exhibit, concluded, counted
-from sfumato.reproduce.experiments import Explored, Found, Variant, folder_made, run
-from sfumato.reproduce.page import reproduction_html
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.pictures import chart_svg
-from sfumato.reproduce.reached import reached_otherwise, unreached
-from sfumato.reproduce.readings import chosen, others
-from sfumato.runtime.errors import ParameterError, UserError, suggestion
+from sfumato import errors
 from sfumato.runtime.files import file_beside
 from sfumato.workflow.explore.explore_project import Progress
+from sfumato_papers.archive import provenance
+from sfumato_papers.cases import Cases
+from sfumato_papers.conditions import FIRST_SEED, Condition
+from sfumato_papers.exhibits import Exhibit, concluded, counted
+from sfumato_papers.experiments import Explored, Found, Variant, folder_made, run
+from sfumato_papers.page import reproduction_html
+from sfumato_papers.paper import Paper
+from sfumato_papers.pictures import chart_svg
+from sfumato_papers.reached import reached_otherwise, unreached
+from sfumato_papers.readings import chosen, others
 
 PAPERS = ("brickell", "li", "dewri", "sramka", "together")
 """The papers, and what all their methods show on one frontier."""
@@ -52,7 +52,7 @@ class Extent:
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
-            raise ParameterError(f"seeds must be at least 1, not {self.seeds}")
+            raise errors.ParameterError(f"seeds must be at least 1, not {self.seeds}")
 
     def conditions(self, paper: Paper) -> Conditions:
         """Return what a paper is rerun under."""
@@ -167,9 +167,9 @@ class Reproduction:
 def paper(key: str) -> Paper:
     """Return a paper by its name."""
     if key not in PAPERS:
-        hint = suggestion(key, PAPERS) or f"; there are {', '.join(PAPERS)} and all"
-        raise ParameterError(f"no paper {key!r}{hint}")
-    found: Paper = import_module(f"sfumato.reproduce.{key}").PAPER
+        hint = errors.suggestion(key, PAPERS) or f"; there are {', '.join(PAPERS)} and all"
+        raise errors.ParameterError(f"no paper {key!r}{hint}")
+    found: Paper = import_module(f"sfumato_papers.{key}").PAPER
     return found
 
 
@@ -289,7 +289,7 @@ def _changes_blamed(paper: Paper, variants: Iterable[Variant], folder: Path) -> 
         if not changed:
             raise
         names = ", ".join(each.file_name for each in changed)
-        raise UserError(
+        raise errors.UserError(
             f"the tables of {paper.key} cannot be read from what was explored: in {folder} {names} was "
             "changed and may lack what they show; remove the file to have it written anew"
         ) from error

@@ -43,4 +43,4 @@ def said(paper: str, key: str) -> Said:
 @cache
 def sayings() -> dict[str, dict[str, Any]]:
     """Return all that the papers say, by paper and key."""
-    return tomllib.loads((files("sfumato.reproduce") / "said.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("sfumato_papers") / "said.toml").read_text(encoding="utf-8"))

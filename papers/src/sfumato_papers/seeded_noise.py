@@ -1,7 +1,7 @@
-"""Noise that comes again: for experiments that are run once more, and for nothing else.
+"""Repeatable noise: for experiments that are run again, and for nothing else.
 
-The class is found by its name, so that project files of the reproduction can be explored by anybody, but it
-is listed nowhere, no form offers it, and whatever writes a release refuses it.
+The class is a plug-in of sfumato, so project files and workers find it by its name. It declares that it is
+unfit for publication: sfumato lists and offers no such method, and refuses to publish a release of it.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.data.schema import Schema
-from sfumato.data.table import Table
-from sfumato.results.release import Release
-from sfumato.runtime.arrays import Floats
-from sfumato.sanitizers.perturb.noise import Laplace
+from sfumato import Release, Schema, Table, register
+from sfumato.sanitizers import Laplace
 
 
+@register
 @dataclass(frozen=True)
 class SeededLaplace(Laplace):
     """`Laplace` with noise from the seed of the recipe, so that two runs give the same figures.
@@ -39,7 +38,7 @@ class SeededLaplace(Laplace):
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         """Release the numeric attributes with noise that comes from the seed."""
 
-        def add_noise(values: Floats, scale: float) -> Floats:
+        def add_noise(values: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
             return values + rng.laplace(scale=scale, size=len(values))
 
         names = self.blurred_names(table, schema)

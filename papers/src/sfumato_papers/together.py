@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.reproduce.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
-from sfumato.reproduce.exhibits import Cell, Exhibit
-from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.paper import Paper
 from sfumato.workflow.report.scatter_matrix import frontier_picture
+from sfumato_papers.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
+from sfumato_papers.exhibits import Cell, Exhibit
+from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.paper import Paper
 
 
 def _views(found: Explored) -> tuple[Viewpoint, ...]:

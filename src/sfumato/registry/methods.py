@@ -30,10 +30,6 @@ _ROOMS: dict[Kind, str] = {
     "search": "sfumato.searches",
     "miner": "sfumato.miners",
 }
-# What is found by its name and never listed: it serves one purpose, and nobody should choose it for another.
-_UNLISTED: dict[tuple[Kind, str], str] = {
-    ("sanitizer", "seeded-laplace"): "sfumato.reproduce.seeded_noise.SeededLaplace",
-}
 # What a class of a kind must declare beside its method.
 _FACTS: dict[Kind, tuple[str, ...]] = {
     "model": ("guards", "monotone", "better", "parameter"),
@@ -96,18 +92,19 @@ def _kebab(name: str) -> str:
 
 
 def registered(kind: Kind) -> dict[str, type[Any]]:
-    """Return everything registered of a kind, by name."""
+    """Return everything registered of a kind, by name.
+
+    A method that declares itself `unfit` for publication is left out: a recipe can name it, but sfumato lists
+    and offers it nowhere.
+    """
     for name in _ours(kind):
         _import_ours(kind, name)
     _load_plug_ins()
-    return dict(sorted(_registered[kind].items()))
+    return {name: cls for name, cls in sorted(_registered[kind].items()) if not hasattr(cls, "unfit")}
 
 
 def find(kind: Kind, name: str) -> type[Any] | None:
     """Return the class of this name, if there is one; no other method is imported for it."""
-    if (kind, name) in _UNLISTED:
-        module, _, unlisted = _UNLISTED[kind, name].rpartition(".")
-        return getattr(import_module(module), unlisted)
     if name not in _registered[kind]:
         if name in _ours(kind):
             _import_ours(kind, name)

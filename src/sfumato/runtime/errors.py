@@ -13,7 +13,6 @@
     │   └── MethodFailed      a method that raises, or returns what cannot be used
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
-    ├── RunsDiffer            exit 2: a reproduction came out otherwise than another one
     ├── Infeasible            exit 3: no release can satisfy what was asked
     └── CannotTell            exit 4: a published folder of a format that a later version of sfumato reads
 
@@ -150,12 +149,6 @@ class PolicyNotMet(SfumatoError):
 
 class VerificationFailed(SfumatoError):
     """A published folder that is not what its manifest says."""
-
-    exit_code = 2
-
-
-class RunsDiffer(SfumatoError):
-    """A reproduction that came out otherwise than the one that it was compared with."""
 
     exit_code = 2
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sfumato.reproduce.brickell.rerun import PAPER
+from sfumato_papers.brickell.rerun import PAPER
 
 __all__ = ["PAPER"]

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Table
-from sfumato.models.anonymity import KAnonymity
-from sfumato.reproduce.beside import cell, exhibit
-from sfumato.reproduce.exhibits import Claim, Exhibit
-from sfumato.reproduce.said import said
-from sfumato.results.measurement import measure
-from sfumato.results.release import Release
-from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.generalize.full_domain import FullDomain
-from sfumato.sanitizers.trivial import SuppressQuasiIdentifiers, SuppressSensitive
+from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import FullDomain, SuppressQuasiIdentifiers, SuppressSensitive
+from sfumato_papers.beside import cell, exhibit
+from sfumato_papers.exhibits import Claim, Exhibit
+from sfumato_papers.said import said
 
 _KEY = "artificial"
 _COPIES = 50

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sfumato.reproduce.brickell.releases import (
+from sfumato.results import Measurement
+from sfumato_papers.brickell.releases import (
     INTACT,
     Row,
     accuracies,
@@ -15,11 +16,10 @@ from sfumato.reproduce.brickell.releases import (
     without,
     workload,
 )
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import Said, said
-from sfumato.results.measurement import Measurement
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Explored
+from sfumato_papers.published import published
+from sfumato_papers.said import Said, said
 
 _TRIVIAL = "trivial release"
 _NOT_BETTER = (

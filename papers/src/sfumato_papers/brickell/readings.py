@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sfumato.reproduce.experiments import Found
-from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato_papers.experiments import Found
+from sfumato_papers.readings import Ambiguity, Interpretation
 
 MARITAL = "marital-status"
 _KEPT = {"target=occupation": "occupation", "target=none": ""}

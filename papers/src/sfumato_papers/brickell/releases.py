@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sfumato.reproduce.experiments import Explored
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
+from sfumato import Candidate
+from sfumato.results import Measurement
+from sfumato_papers.experiments import Explored
 
 INTACT, SUPPRESSED = "intact", "suppressed"
 _ACCURACY = "accuracy-of-"

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sfumato.reproduce.beside import bars_beside, cell, exhibit
-from sfumato.reproduce.brickell.artificial import artificial
-from sfumato.reproduce.brickell.gains import learning_another, learning_the_same
-from sfumato.reproduce.brickell.readings import AMBIGUITIES, MARITAL, kept_for
-from sfumato.reproduce.brickell.releases import INTACT, listed, rows, said_of_substitutes, without, workload
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
-from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import said
+from sfumato_papers.beside import bars_beside, cell, exhibit
+from sfumato_papers.brickell.artificial import artificial
+from sfumato_papers.brickell.gains import learning_another, learning_the_same
+from sfumato_papers.brickell.readings import AMBIGUITIES, MARITAL, kept_for
+from sfumato_papers.brickell.releases import INTACT, listed, rows, said_of_substitutes, without, workload
+from sfumato_papers.exhibits import Cell, Claim, Exhibit
+from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.paper import Paper
+from sfumato_papers.published import published
+from sfumato_papers.said import said
 
 _GAINS = ("accuracy-gain", "knowledge-gain")
 _QUICK = {"k": [100], "l": [2], "t": [0.2], "delta": [1.0]}

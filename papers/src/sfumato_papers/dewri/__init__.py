@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sfumato.reproduce.dewri.rerun import PAPER
+from sfumato_papers.dewri.rerun import PAPER
 
 __all__ = ["PAPER"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from sfumato.reproduce.beside import NOT_COMPUTED
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
-from sfumato.reproduce.said import said
+from sfumato_papers.beside import NOT_COMPUTED
+from sfumato_papers.exhibits import Cell, Claim, Exhibit
+from sfumato_papers.said import said
 
 _SMALL = 0.05
 """What is called no significant difference: figures of all seeds within so much of their median."""

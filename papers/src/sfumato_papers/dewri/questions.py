@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri.solutions import GUARANTEE, ZERO, Solution, diversity_of, solutions, some
-from sfumato.reproduce.exhibits import Cell, Claim, Exhibit
-from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import said
-from sfumato.workflow.choose.question_answer import ask
+from sfumato import ask
+from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato_papers.dewri.solutions import GUARANTEE, ZERO, Solution, diversity_of, solutions, some
+from sfumato_papers.exhibits import Cell, Claim, Exhibit
+from sfumato_papers.experiments import Explored
+from sfumato_papers.published import published
+from sfumato_papers.said import said
 
 _COMBINED = "min loss where k >= 2 and l >= 2"
 

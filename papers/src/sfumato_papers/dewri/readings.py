@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato_papers.readings import Ambiguity, Interpretation
 
 AMBIGUITIES = (
     Ambiguity(

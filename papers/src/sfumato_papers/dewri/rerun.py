@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.schema import Attribute, Role, Schema
-from sfumato.data.table import Table
-from sfumato.models.anonymity import KAnonymity
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open
-from sfumato.reproduce.dewri.populations import initial_populations
-from sfumato.reproduce.dewri.questions import questions
-from sfumato.reproduce.dewri.readings import AMBIGUITIES, any_age, distinct_diversity, eight_columns
-from sfumato.reproduce.dewri.safety import figure_10, figure_11
-from sfumato.reproduce.dewri.solutions import (
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
+from sfumato.models import KAnonymity
+from sfumato.sanitizers import FullDomain
+from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato_papers.dewri.populations import initial_populations
+from sfumato_papers.dewri.questions import questions
+from sfumato_papers.dewri.readings import AMBIGUITIES, any_age, distinct_diversity, eight_columns
+from sfumato_papers.dewri.safety import figure_10, figure_11
+from sfumato_papers.dewri.solutions import (
     ANY,
     ZERO,
     Solution,
@@ -30,15 +29,12 @@ from sfumato.reproduce.dewri.solutions import (
     some,
     within,
 )
-from sfumato.reproduce.exhibits import Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.published import published
-from sfumato.reproduce.ranks import rank_correlation
-from sfumato.reproduce.said import said
-from sfumato.results.measurement import measure
-from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.generalize.full_domain import FullDomain
+from sfumato_papers.exhibits import Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.paper import Paper
+from sfumato_papers.published import published
+from sfumato_papers.ranks import rank_correlation
+from sfumato_papers.said import said
 
 # The seven people of table 1, and the levels of age and marital status by which table 2 recodes them.
 _AGES = (15, 17, 20, 26, 28, 30, 30)
@@ -89,7 +85,7 @@ def _data(explored: Explored) -> Exhibit:
     return exhibit("dewri", "data", [cell("dewri", "data", "records", "count", explored.table.n_records)])
 
 
-def _seven_people(status: Role) -> tuple[Table, Schema]:
+def _seven_people(status: Literal["quasi-identifying", "sensitive"]) -> tuple[Table, Schema]:
     """Return table 1 with its hierarchies."""
     table = Table.from_arrow({"age": list(_AGES), "marital-status": list(_STATUSES)})
     ages = [

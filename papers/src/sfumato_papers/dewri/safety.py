@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, found_or_open, not_empty
-from sfumato.reproduce.dewri.solutions import (
+from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open, not_empty
+from sfumato_papers.dewri.solutions import (
     FORMULA,
     GUARANTEE,
     Solution,
@@ -15,10 +15,10 @@ from sfumato.reproduce.dewri.solutions import (
     solutions,
     within,
 )
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Explored
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import Said, said
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Explored
+from sfumato_papers.published import published
+from sfumato_papers.said import Said, said
 
 _LOSS = "loss by the formula in per cent"
 _LIMIT = 30.0

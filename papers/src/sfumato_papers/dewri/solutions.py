@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.reproduce.exhibits import Series
-from sfumato.reproduce.experiments import Explored
-from sfumato.results.frontier import Candidate
+from sfumato import Candidate
+from sfumato_papers.exhibits import Series
+from sfumato_papers.experiments import Explored
 
 ZERO, ANY, GUARANTEE = "zero suppression", "any suppression", "k-l-safety with guarantee"
 FORMULA = {"k": "k-l-safety by the formula, k preferred", "l": "k-l-safety by the formula, l preferred"}

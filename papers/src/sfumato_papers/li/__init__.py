@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sfumato.reproduce.li.rerun import PAPER
+from sfumato_papers.li.rerun import PAPER
 
 __all__ = ["PAPER"]

@@ -8,10 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.registry.recipe import Recipe
-from sfumato.reproduce.beside import NOT_COMPUTED, cell
-from sfumato.reproduce.exhibits import Cell, Series
-from sfumato.results.frontier import Candidate
+from sfumato import Candidate, Recipe
+from sfumato_papers.beside import NOT_COMPUTED, cell
+from sfumato_papers.exhibits import Cell, Series
 
 PRIVACY, UTILITY = "privacy-loss", "utility-loss"
 

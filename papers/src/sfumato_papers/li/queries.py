@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.reproduce.beside import NOT_COMPUTED, exhibit, not_empty
-from sfumato.reproduce.exhibits import Chart, Claim, Exhibit
-from sfumato.reproduce.li.curves import (
+from sfumato.results.measurement import named
+from sfumato_papers.beside import NOT_COMPUTED, exhibit, not_empty
+from sfumato_papers.exhibits import Chart, Claim, Exhibit
+from sfumato_papers.li.curves import (
     DELTA,
     UTILITY,
     Curve,
@@ -22,10 +23,9 @@ from sfumato.reproduce.li.curves import (
     point_cells,
     series_of,
 )
-from sfumato.reproduce.published import published
-from sfumato.reproduce.ranks import rank_correlation
-from sfumato.reproduce.said import Said, said
-from sfumato.results.measurement import named
+from sfumato_papers.published import published
+from sfumato_papers.ranks import rank_correlation
+from sfumato_papers.said import Said, said
 
 _SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)
 _DIMENSIONS = (2, 3, 4, 5)

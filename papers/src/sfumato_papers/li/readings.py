@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.registry import methods
-from sfumato.reproduce.conditions import Change
-from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato_papers.conditions import Change
+from sfumato_papers.readings import Ambiguity, Interpretation
 
 STRICT_ABSENCE = "absent=violates"
 _CATEGORIES = ["workclass", "education", "marital-status", "race"]

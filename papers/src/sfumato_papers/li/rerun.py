@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Table
-from sfumato.models.closeness import TCloseness
-from sfumato.reproduce.beside import NOT_COMPUTED, cell, exhibit, not_empty
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.li.curves import (
+from sfumato import Attribute, Candidate, Frontier, Schema, Table, sanitize
+from sfumato.models import TCloseness
+from sfumato.sanitizers import AsIs
+from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, not_empty
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.li.curves import (
     DELTA,
     PRIVACY,
     SMALLEST_DELTA,
@@ -35,14 +35,11 @@ from sfumato.reproduce.li.curves import (
     series_of,
     wins,
 )
-from sfumato.reproduce.li.queries import figure_3a, figure_3b, figure_3c
-from sfumato.reproduce.li.readings import AMBIGUITIES, OF_LOSSES, OF_QUERIES, STRICT_ABSENCE
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import said
-from sfumato.results.frontier import Candidate, Frontier
-from sfumato.sanitizers.base import sanitize
-from sfumato.sanitizers.trivial import AsIs
+from sfumato_papers.li.queries import figure_3a, figure_3b, figure_3c
+from sfumato_papers.li.readings import AMBIGUITIES, OF_LOSSES, OF_QUERIES, STRICT_ABSENCE
+from sfumato_papers.paper import Paper
+from sfumato_papers.published import published
+from sfumato_papers.said import said
 
 BETTER_READING = "utility-loss reconstruction=maximum-entropy"
 _QUICK = (0, 2, 5, 7)

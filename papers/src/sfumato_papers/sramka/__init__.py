@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from sfumato.reproduce.sramka.rerun import PAPER
+from sfumato_papers.sramka.rerun import PAPER
 
 __all__ = ["PAPER"]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.reproduce.beside import printed_series
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Explored, Found
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import said
-from sfumato.reproduce.sramka.readings import DRAWN
-from sfumato.reproduce.sramka.releases import (
+from sfumato.results import Measurement
+from sfumato_papers.beside import printed_series
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Explored, Found
+from sfumato_papers.published import published
+from sfumato_papers.said import said
+from sfumato_papers.sramka.readings import DRAWN
+from sfumato_papers.sramka.releases import (
     Releases,
     epsilon_of,
     listed,
@@ -24,8 +27,6 @@ from sfumato.reproduce.sramka.releases import (
     rises,
     taken,
 )
-from sfumato.results.measurement import Measurement
-from sfumato.runtime.arrays import Integers
 
 _SCENARIOS = ("A", "B", "C")
 _SAME_OF_EVERYBODY = {"ZeroR": "mean-number"}
@@ -298,7 +299,7 @@ def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
     )
 
 
-def _sampling(count: float, weights: Integers) -> float:
+def _sampling(count: float, weights: NDArray[np.integer[Any]]) -> float:
     """Return how far a count may lie above its expectation: three standard deviations."""
     n_people = float(weights.sum())
     return 3 * math.sqrt(count * max(1 - count / n_people, 0.0))

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.reproduce.conditions import Change
-from sfumato.reproduce.readings import Ambiguity, Interpretation
+from sfumato_papers.conditions import Change
+from sfumato_papers.readings import Ambiguity, Interpretation
 
 AVERAGE_AGES = (38, 39)
 """The ages next to the mean of all, 38.5, which five per cent of the people have."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 
-from sfumato.reproduce.experiments import Explored
-from sfumato.results.frontier import Candidate
-from sfumato.results.measurement import Measurement
+from sfumato import Candidate
+from sfumato.results import Measurement
+from sfumato_papers.experiments import Explored
 
 Releases = dict[str, Candidate]
 """The releases of one method by their label, the weakest protection first."""

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.miners import accuracy, original_view, predict
-from sfumato.reproduce.beside import bars_beside
-from sfumato.reproduce.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato.reproduce.experiments import Experiment, Explored, Found
-from sfumato.reproduce.paper import Paper
-from sfumato.reproduce.published import published
-from sfumato.reproduce.said import said
-from sfumato.reproduce.sramka.people import table_2
-from sfumato.reproduce.sramka.readings import AMBIGUITIES, OF_ANONYMITY, OF_NOISE
-from sfumato.reproduce.sramka.releases import (
+from sfumato.results import Measurement
+from sfumato_papers.beside import bars_beside
+from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
+from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.paper import Paper
+from sfumato_papers.published import published
+from sfumato_papers.said import said
+from sfumato_papers.sramka.people import table_2
+from sfumato_papers.sramka.readings import AMBIGUITIES, OF_ANONYMITY, OF_NOISE
+from sfumato_papers.sramka.releases import (
     Releases,
     clustered_releases,
     listed,
@@ -26,7 +27,6 @@ from sfumato.reproduce.sramka.releases import (
     rises,
     taken,
 )
-from sfumato.results.measurement import Measurement
 
 _GAINS = {"A_acc": "nearer-accuracy-gain", "A_know": "nearer-knowledge-gain"}
 _QUICK_MINERS = ("naive-bayes", "decision-tree", "majority", "mean-number", "linear-regression")

@@ -22,7 +22,6 @@ from sfumato.interfaces.cli import (
     explore_frontier_show,
     publish_verify,
     query_challenge_score,
-    reproduce,
     sanitize_measure,
     workbench_command,
 )
@@ -42,7 +41,6 @@ __all__ = [
     "main",
     "publish_verify",
     "query_challenge_score",
-    "reproduce",
     "sanitize_measure",
     "workbench_command",
 ]

@@ -10,11 +10,14 @@ from typing import Any
 import click
 
 from sfumato import __version__
+from sfumato.interfaces.cli.command_group import CommandGroup
 from sfumato.interfaces.cli.log import Style, log_as
 from sfumato.runtime.errors import ParameterError
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, "--version", prog_name="sfumato")
 @click.option(
     "--log-format",

@@ -5,13 +5,19 @@ A key that is added leaves the number as it is; one that goes away or means some
 
 from __future__ import annotations
 
+from importlib import metadata
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from sfumato.runtime.errors import ParameterError, suggestion
+
 Figure = float | Literal["Infinity", "-Infinity", "NaN"] | None
 """A number; what JSON has no number for is a word, and what does not apply is nothing."""
+
+_ELSEWHERE = "sfumato.shapes"
+"""The entry points by which other packages declare what their commands print."""
 
 Exit = Annotated[int, Meta(ge=1)]
 
@@ -911,39 +917,6 @@ class WorkbenchShape(Shape):
     address: str
 
 
-class ReproduceShape(Shape):
-    """`sfumato reproduce`: what came out beside what was published.
-
-    Parameters
-    ----------
-    page, version, quick
-        The page that was written, the version that made it, and whether grids were reduced.
-    seeds, readings, every_reading, control
-        The seeds, the readings that were taken in the place of ours, whether the papers were read in every
-        other way as well, and whether with what is to be learned dealt out at random.
-    provenance
-        The versions of Python and of what sfumato needs, a hash of each file of data, and how many seconds
-        each experiment took.
-    papers
-        Each paper with its citation, the passages that can be read in more than one way, how many verdicts of
-        each kind there are, how many of its conclusions hold and how many tests of ours, the figures that are
-        reached under another reading than ours or under none, and its exhibits.
-    deviations
-        With ``--against`` only: what came out otherwise in the other run (if anything, the exit code is 2).
-    """
-
-    page: str
-    version: str
-    quick: bool
-    seeds: list[int]
-    readings: list[str]
-    every_reading: bool
-    control: bool
-    provenance: dict[str, Any]
-    papers: dict[str, dict[str, Any]]
-    deviations: list[dict[str, str]] | UnsetType = UNSET
-
-
 class CompletionShape(Shape):
     """`sfumato completion`: what makes a shell complete what is typed.
 
@@ -1035,14 +1008,26 @@ SHAPES: dict[str, type[Shape]] = {
     "new": NewShape,
     "publish": PublishShape,
     "query": QueryShape,
-    "reproduce": ReproduceShape,
     "sanitize": SanitizeShape,
     "shapes": ShapesShape,
     "show": ShowShape,
     "verify": VerifyShape,
     "workbench": WorkbenchShape,
 }
-"""What is printed, by its name."""
+"""What sfumato's own commands print, by name."""
+
+
+def shape_of(name: str) -> type[Shape] | None:
+    """Return the shape of this name: ours, or one that another package declares for its command."""
+    if name in SHAPES:
+        return SHAPES[name]
+    found = next(iter(metadata.entry_points(group=_ELSEWHERE, name=name)), None)
+    return None if found is None else found.load()
+
+
+def names_of_shapes() -> list[str]:
+    """Return the names of all shapes, those of other packages last."""
+    return [*SHAPES, *sorted({each.name for each in metadata.entry_points(group=_ELSEWHERE)} - {*SHAPES})]
 
 
 def form(name: str) -> str:
@@ -1053,7 +1038,15 @@ def form(name: str) -> str:
     >>> form("frontier")
     'sfumato/frontier/1'
     """
-    return f"sfumato/{name}/{SHAPES[name].number}"
+    return f"sfumato/{name}/{_known(name).number}"
+
+
+def _known(name: str) -> type[Shape]:
+    found = shape_of(name)
+    if found is None:
+        hint = suggestion(name, names_of_shapes())
+        raise ParameterError(f"nothing of the name {name!r} is printed{hint}")
+    return found
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -1064,7 +1057,7 @@ def schema(name: str) -> dict[str, Any]:
     >>> schema("workbench")["properties"]
     {'format': {'const': 'sfumato/workbench/1'}, 'address': {'type': 'string'}}
     """
-    (described,), parts = msgspec.json.schema_components([SHAPES[name]], ref_template="#/$defs/{name}")
+    (described,), parts = msgspec.json.schema_components([_known(name)], ref_template="#/$defs/{name}")
     for part in parts.values():
         del part["additionalProperties"]
         part["description"] = part["description"].partition("\n")[0]
