@@ -70,7 +70,7 @@ def test_the_same_files_built_elsewhere_give_the_same_bytes(built: dict[str, Pat
 def shipped() -> list[str]:
     """Return what the source archive holds of the repository, as pyproject.toml says."""
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    return facts["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    return [path.lstrip("/") for path in facts["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]]
 
 
 def package_files(pattern: str) -> list[Path]:

@@ -74,15 +74,25 @@ def _meaning(entry: dict[str, Any], parameter: str) -> str:
 
 
 def _command_line() -> str:
-    # without the commands that packages beside sfumato add
+    # without the commands that other packages add
     own = click.Group("sfumato", cli.commands, params=cli.params, help=cli.help)
-    whole = click.Context(own, info_name="sfumato", terminal_width=100, **cli.context_settings)
+    whole = context_of(own)
     parts = ["# The command line", f"```text\n{own.get_help(whole).rstrip()}\n```"]
     for name, command in sorted(cli.commands.items()):
-        # a command inherits its ways to ask for help from the whole, as it does when it is typed
-        text = command.get_help(click.Context(command, info_name=name, parent=whole)).rstrip()
-        parts += [f"## `sfumato {name}`", f"```text\n{text}\n```"]
+        parts += command_section(name, command, whole)
     return "\n\n".join(parts) + "\n"
+
+
+def context_of(group: click.Group) -> click.Context:
+    """Return what the help of a group is written with."""
+    return click.Context(group, info_name="sfumato", terminal_width=100, **cli.context_settings)
+
+
+def command_section(name: str, command: click.Command, whole: click.Context) -> list[str]:
+    """Return what a command says of itself."""
+    # a command inherits its ways to ask for help from the whole, as it does when it is typed
+    text = command.get_help(click.Context(command, info_name=name, parent=whole)).rstrip()
+    return [f"## `sfumato {name}`", f"```text\n{text}\n```"]
 
 
 def _json() -> str:
@@ -97,8 +107,10 @@ def _json() -> str:
     ]
     printed = dict.fromkeys(SHAPES.values())
     for name, kind in SHAPES.items():
-        parts += [f"## `{form(name)}`", *_keys(kind)]
-    inner = [kind for kind in _subclasses(Shape) if kind not in printed]
+        parts += shape_section(name, kind)
+    inner = [
+        each for each in _subclasses(Shape) if each not in printed and each.__module__ == Shape.__module__
+    ]
     parts += ["## Parts", "What stands inside of these, by the names that the JSON Schema gives them."]
     for kind in sorted(inner, key=lambda kind: kind.__name__):
         parts += [f"### `{kind.__name__}`", *_keys(kind)]
@@ -107,6 +119,11 @@ def _json() -> str:
 
 def _subclasses(kind: type[Shape]) -> list[type[Shape]]:
     return [each for child in kind.__subclasses__() for each in (child, *_subclasses(child))]
+
+
+def shape_section(name: str, kind: type[Shape]) -> list[str]:
+    """Return what a shape is, and its keys."""
+    return [f"## `{form(name)}`", *_keys(kind)]
 
 
 def _keys(kind: type[Shape]) -> list[str]:

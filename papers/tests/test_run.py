@@ -6,9 +6,8 @@ import pyarrow.csv
 import pytest
 import tomlkit
 
-from sfumato import Project
+from sfumato import Project, datasets
 from sfumato.interfaces.cli import run as command_line
-from sfumato.reading.datasets import FOLDER, adult_records
 from sfumato.registry import methods
 from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.workflow.explore.explore_project import Progress
@@ -25,9 +24,9 @@ def tiny(monkeypatch, tmp_path) -> Path:
     """A paper with one experiment, on the few records of one race."""
     import pyarrow.compute as pc
 
-    whole = adult_records
+    whole = datasets.adult_records
     monkeypatch.setattr(
-        experiments,
+        datasets,
         "adult_records",
         lambda subset, columns: whole(subset, columns).filter(
             pc.equal(whole(subset, ("race",))["race"], "Other")
@@ -254,7 +253,7 @@ def test_every_condition_of_a_paper_is_a_project_that_can_be_explored(key, tmp_p
         for condition in extent.conditions(paper).every
         for each in paper.experiments
     }
-    (tmp_path / "hierarchies").symlink_to(FOLDER / "hierarchies" / "adult")
+    (tmp_path / "hierarchies").symlink_to(datasets.FOLDER / "hierarchies" / "adult")
     for variant in variants:
         place = tmp_path / variant.file_name
         place.write_text(tomlkit.dumps(variant.document()))

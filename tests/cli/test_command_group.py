@@ -44,7 +44,9 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
         (tmp_path / "added_for_tests.py").write_text(MODULE, encoding="utf-8")
         facts = tmp_path / "added-1.0.dist-info"
         facts.mkdir()
-        (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: added\nVersion: 1.0\n", encoding="utf-8")
+        (facts / "METADATA").write_text(
+            "Metadata-Version: 2.1\nName: added\nVersion: 1.0\n", encoding="utf-8"
+        )
         lines = [f"{name} = {place}" for name, place in commands.items()]
         groups = ["[sfumato.commands]", *lines, "[sfumato.shapes]", "greet = added_for_tests:GreetShape"]
         (facts / "entry_points.txt").write_text("\n".join(groups) + "\n", encoding="utf-8")

@@ -16,7 +16,10 @@ import numpy as np
 
 import sfumato as sf
 from questions.written import percent, table
-from sfumato.searches import ClosenessProblem, CutSpace, Problem, PublisherProblem, Settings, evolve, improve
+from sfumato.searches.evolution.closeness_problems import ClosenessProblem
+from sfumato.searches.evolution.cuts import CutSpace
+from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
+from sfumato.searches.evolution.problems import Problem, PublisherProblem
 from sfumato_papers.exhibits import Chart, Series
 from sfumato_papers.pictures import chart_svg
 
