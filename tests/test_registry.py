@@ -195,6 +195,17 @@ def test_a_plug_in_is_found_through_its_entry_point(plugged: Any) -> None:
         look_up("sanitizer", "from-outsid")
 
 
+def test_a_method_unfit_for_publication_is_found_by_its_name_and_not_listed(plugged: Any) -> None:
+    plugged(
+        PLUGIN.replace("strength: float = 0.5", "strength: float = 0.5\n    unfit = 'it shows everything'")
+    )
+    assert describe(build("sanitizer", "from-outside")) == ("from-outside", {"strength": 0.5})
+    assert "from-outside" not in registered("sanitizer")
+    with pytest.raises(ParameterError) as raised:
+        look_up("sanitizer", "from-outsid")
+    assert "did you mean 'from-outside'" not in str(raised.value)
+
+
 def test_plug_ins_are_loaded_once(plugged: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plugged(PLUGIN)
     registered("sanitizer")
