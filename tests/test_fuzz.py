@@ -120,7 +120,7 @@ def test_only_modules_that_read_are_watched() -> None:
     assert {
         "sfumato",
         "sfumato.kernels.row_groups",
-        "sfumato.interfaces.cli.explore_frontier_show",
+        "sfumato.interfaces.cli.explore",
     } <= unwatched
     assert not unwatched & {
         "sfumato.reading",

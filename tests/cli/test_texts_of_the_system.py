@@ -141,7 +141,7 @@ class TestAFolderThatIsGone:
             gone.rmdir()
             os.getcwd()
 
-        monkeypatch.setattr("sfumato.interfaces.cli.explore_frontier_show.found_project", remove)
+        monkeypatch.setattr("sfumato.interfaces.cli.explore.found_project", remove)
         code, _, err = sfumato("explore", str(folder / "people.toml"))
         assert (code, one_line(err)) == (1, self.GONE)
 
@@ -151,7 +151,7 @@ class TestAFolderThatIsGone:
         def missing(_: Path) -> None:
             raise FileNotFoundError
 
-        monkeypatch.setattr("sfumato.interfaces.cli.explore_frontier_show.found_project", missing)
+        monkeypatch.setattr("sfumato.interfaces.cli.explore.found_project", missing)
         with pytest.raises(FileNotFoundError):
             run(["explore", "people.toml"])
 

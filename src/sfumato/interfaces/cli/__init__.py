@@ -16,7 +16,9 @@ import click
 
 from sfumato.interfaces.cli import (
     apply,
-    ask_compare,
+    ask,
+    challenge,
+    compare,
     completion,
     demo_new_inspect,
     explore_frontier_show,
@@ -33,11 +35,15 @@ from sfumato.runtime.import_path import leave_current_folder
 # importing a module adds its commands to the group
 __all__ = [
     "apply",
-    "ask_compare",
+    "ask",
+    "challenge",
     "cli",
+    "compare",
     "completion",
-    "demo_new_inspect",
-    "explore_frontier_show",
+    "demo",
+    "explore",
+    "frontier",
+    "inspect",
     "main",
     "publish_verify",
     "query_challenge_score",

@@ -12,16 +12,16 @@ import click
 
 from sfumato.interfaces.cli.base import cli, json_option, project_option, share
 from sfumato.interfaces.cli.command_context import found_project, loaded, opened_store
-from sfumato.interfaces.cli.completion import candidates
+from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
-from sfumato.interfaces.cli.publish_verify import (
+from sfumato.interfaces.cli.publication_options import (
     by_option,
     format_option,
     partition_option,
     passphrase_of,
     profile_option,
     sign_option,
-    tell_renamings,
+    warn_of_renamings,
 )
 from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.runtime.errors import StoreError, words_before
@@ -114,7 +114,7 @@ def apply(
         if store is not None:
             with words_before(f"{folder.name} was published, but the store does not know of it"):
                 store.record(decision, str(folder))
-    tell_renamings(folder)
+    warn_of_renamings(folder)
     _tell(found, folder, as_json=as_json)
     if not as_json:
         warn_of_formulas(formula_columns(found.release))

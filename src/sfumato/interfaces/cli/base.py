@@ -96,6 +96,9 @@ project_argument = click.argument(
     "project_file", required=False, type=click.Path(path_type=Path), metavar="[PROJECT]"
 )
 
+table_option = click.option("--table", help="The table to read, if the data is a database.")
+query_option = click.option("--query", help="The query whose result is read, if the data is a database.")
+
 
 def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say how a CSV file is written."""

@@ -1,4 +1,4 @@
-"""The command that serves: workbench."""
+"""`sfumato workbench`: open the workbench in the browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that answer questions about candidates: ask, compare."""
+"""`sfumato ask`: answer a question from the candidates of a project."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from sfumato.interfaces.cli.command_context import (
     opened,
     require_candidates,
     source_shown,
-    write_private,
 )
-from sfumato.interfaces.cli.completion import candidates
-from sfumato.interfaces.cli.terminal import echo, name_of, print_answer, print_comparison, print_json
-from sfumato.runtime.errors import Infeasible, UserError
-from sfumato.workflow.explore.stored_results import remade
-from sfumato.workflow.store.provenance import source_of
+from sfumato.interfaces.cli.terminal import echo, print_answer, print_json
+from sfumato.runtime.errors import Infeasible
 
 if TYPE_CHECKING:
     from sfumato.workflow.project.project_file import Project
@@ -102,44 +98,3 @@ def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
             f"{about[0]} speaks of a sensitive attribute, and {project.path.name} has none; "
             'give one role = "sensitive" and explore again'
         )
-
-
-@cli.command()
-@click.argument("first", metavar="ID", shell_complete=candidates)
-@click.argument("second", metavar="ID", shell_complete=candidates)
-@click.option(
-    "--picture",
-    type=click.Path(path_type=Path),
-    help="Draw for both how many records look alike with how many others (.svg).",
-)
-@project_option
-@json_option
-def compare(first: str, second: str, picture: Path | None, project_file: Path | None, as_json: bool) -> None:
-    """Set two candidates side by side: every measure, how many records look alike, and who is worse off.
-
-    Both releases are made once more, to count the records that are worse off in one than in the other.
-
-    \b
-    Example: sfumato compare 3f9a 81c2 --picture classes.svg
-    """
-    from sfumato.workflow.choose.comparison import compare as side_by_side
-
-    project, store = opened(found_project(project_file), create=False)
-    with store:
-        table, schema = project.read()
-        pair = [store.find(identity, source_of(table, schema)) for identity in (first, second)]
-    if pair[0].id == pair[1].id:
-        raise UserError(f"both ids name the candidate {pair[0].id}; give two different ones")
-    releases = [remade(candidate, table, schema) for candidate in pair]
-    names = pair[0].id, pair[1].id
-    found = side_by_side(releases[0], releases[1], project.measures, names=names)
-    if picture is not None:
-        from sfumato.workflow.report.class_size_curves import class_size_curves
-
-        labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
-        sizes = [release.classes.sizes for release in releases]
-        write_private(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
-    if as_json:
-        print_json("compare", {**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
-    else:
-        print_comparison(found, [name_of(candidate.recipe) for candidate in pair])

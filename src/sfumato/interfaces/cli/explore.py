@@ -1,4 +1,4 @@
-"""The commands that make and look at candidates: explore, frontier, show."""
+"""`sfumato explore`: make and measure the candidates of a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from sfumato.interfaces.cli.base import (
     duration,
     json_option,
     project_argument,
-    project_option,
     seed_option,
     size,
     workers_option,
@@ -22,29 +21,20 @@ from sfumato.interfaces.cli.command_context import (
     foreseen,
     found_project,
     loaded,
-    opened,
     opened_store,
     read_ahead,
     require_candidates,
     require_comparable,
-    source_shown,
     without,
-    write_private,
-    write_report,
 )
-from sfumato.interfaces.cli.completion import candidates, measures
+from sfumato.interfaces.cli.completers import measures
 from sfumato.interfaces.cli.terminal import (
-    candidate_facts,
     course_facts,
     echo,
     forecast_facts,
-    frontier_facts,
-    name_of,
     print_course,
     print_forecast,
-    print_frontier,
     print_json,
-    print_measurements,
     print_reasons,
 )
 from sfumato.workflow.explore.stored_results import source_now, stored_frontier
@@ -163,104 +153,3 @@ def explore(
 
 def _limit(budget: float | None) -> float | None:
     return None if budget == math.inf else budget
-
-
-@cli.command()
-@project_argument
-@click.option(
-    "--axis",
-    "axes",
-    multiple=True,
-    shell_complete=measures,
-    help="A measure to compare by, instead of the project's two; give this twice or more. Names as in "
-    "`sfumato ask --help`.",
-)
-@click.option(
-    "--worst-of",
-    metavar="ATTRIBUTE",
-    help="Compare by the group of people, of all values of this attribute, that does worst on each axis. It "
-    "must stand in `by` under [measure] in the project file.",
-)
-@click.option("--all", "everything", is_flag=True, help="Also list the candidates that another one beats.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
-@click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
-@json_option
-def frontier(
-    project_file: Path | None,
-    axes: tuple[str, ...],
-    worst_of: str | None,
-    everything: bool,
-    picture: Path | None,
-    report: Path | None,
-    as_json: bool,
-) -> None:
-    """List the efficient candidates: those that no other beats in both privacy and utility.
-
-    \b
-    Example: sfumato frontier admissions.toml --picture frontier.svg
-             sfumato frontier admissions.toml --worst-of race
-    """
-    project, store = opened(found_project(project_file), create=False)
-    with store:
-        source = source_shown(project, store)
-        found = stored_frontier(project, store, source, axes)
-        require_candidates(project, store, source, found.candidates)
-    if worst_of is not None:
-        found = found.worst_of(worst_of)
-    if picture is not None:
-        from sfumato.workflow.report.scatter_matrix import frontier_picture
-
-        write_private(picture, frontier_picture(found, limits=project.policy))
-    if report is not None:
-        write_report(project, found, report)
-    if as_json:
-        print_json("frontier", frontier_facts(found, found.infeasible))
-    else:
-        print_frontier(project, found, found.infeasible, everything=everything)
-    require_comparable(project, found)
-
-
-@cli.command()
-@click.argument("identity", metavar="ID", shell_complete=candidates)
-@click.option(
-    "--report",
-    type=click.Path(path_type=Path),
-    help="Write the owner's report on it (.html), with figures that a published report leaves out.",
-)
-@project_option
-@json_option
-def show(identity: str, report: Path | None, project_file: Path | None, as_json: bool) -> None:
-    """Show one candidate in detail: how it is made, every measurement, and which others beat it.
-
-    \b
-    Example: sfumato show 3f9a --report owner.html
-    """
-    from sfumato.results.frontier import broken_limits
-
-    project, store = opened(found_project(project_file), create=False)
-    with store:
-        source = source_shown(project, store)
-        candidate = store.find(identity, source)
-        found = stored_frontier(project, store, source)
-    if report is not None:
-        write_report(project, found, report, candidate)
-    beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
-    broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
-    if as_json:
-        facts = candidate_facts(candidate, efficient=candidate in found.efficient())
-        print_json("show", {**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
-        return
-    echo(f"{candidate.id}  {name_of(candidate.recipe)}")
-    if candidate.also:
-        also = ", ".join(f"{name_of(each.recipe)} ({each.id})" for each in candidate.also)
-        echo(f"The same release is also made by {also}")
-    if candidate.infeasible is not None:
-        echo(f"could not be made: {candidate.infeasible}")
-        return
-    print_measurements(candidate.measurements)
-    if beaten_by:
-        echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
-    elif candidate in found.comparable:
-        echo(f"Efficient: no candidate beats it on {' and '.join(found.axes)}")
-    for line in broken:
-        echo(f"Policy not met: {line}")

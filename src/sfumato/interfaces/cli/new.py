@@ -1,0 +1,58 @@
+"""`sfumato new`: write a project file for a table."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from sfumato.interfaces.cli.base import cli, dialect_options, json_option, query_option, table_option
+from sfumato.interfaces.cli.terminal import echo, guess_facts, print_json, print_table, words_shown
+from sfumato.runtime.errors import UserError
+
+
+@cli.command()
+@click.argument("data", type=click.Path())
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    help="The project file; by default DATA's name with .toml.",
+)
+@dialect_options
+@table_option
+@query_option
+@json_option
+def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) -> None:
+    """Look at DATA, guess the role of each column, and write a project file to read and to correct.
+
+    DATA is a file, a folder of files, a pattern such as 'admissions/2024-*.csv', or a database: its file, or
+    the address of a PostgreSQL server.
+
+    \b
+    Example: sfumato new admissions.csv
+    """
+    from sfumato.reading.databases import is_address
+    from sfumato.reading.sources import source_at
+    from sfumato.workflow.project.new_project import start_project
+
+    source_at(data, **dialect)
+    # the project of a database on a server lies here, and is called as the database is
+    named = Path(Path(urlsplit(data).path).name or "project") if is_address(data) else Path(data)
+    target = output or named.with_suffix(".toml")
+    if os.path.exists(target):
+        raise UserError(f"{target.name} exists already; edit it, or name another with --output")
+    given = {name: value for name, value in dialect.items() if value is not None}
+    with words_shown():
+        table, guesses = start_project(data, target, given)
+    if as_json:
+        print_json("new", {"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
+        return
+    print_table(
+        f"{table.n_records:,} records of {named.name}, first guesses",
+        ["attribute", "role", "kind", "distinct", "missing", "why"],
+        [[g.name, g.role, g.kind, f"{g.n_distinct:,}", f"{g.n_missing:,}", g.reason] for g in guesses],
+    )
+    echo(f"\nConfirm the roles in {target}, then:  sfumato explore {target}")

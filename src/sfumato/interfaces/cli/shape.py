@@ -1,0 +1,35 @@
+"""`sfumato shape`: print the JSON Schemas of what commands print with `--json`."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from sfumato.interfaces.cli.base import cli, json_option
+from sfumato.interfaces.cli.terminal import echo, print_json
+from sfumato.runtime.errors import ParameterError, suggestion
+
+
+@cli.command()
+@click.argument("name", required=False)
+@json_option
+def shape(name: str | None, as_json: bool) -> None:
+    """Print the JSON Schema of what a command prints with --json; without NAME, the names.
+
+    `error` and `log` are what stands on standard error.
+
+    \b
+    Example: sfumato shape frontier > frontier.schema.json
+    """
+    from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
+
+    if name is not None and name not in SHAPES:
+        raise ParameterError(f"nothing of the name {name!r} is printed{suggestion(name, SHAPES)}")
+    if name is not None:
+        echo(json.dumps(schema(name), indent=2))
+    elif as_json:
+        print_json("shapes", {"shapes": [{"name": each, "is": form(each)} for each in SHAPES]})
+    else:
+        for each, kind in SHAPES.items():
+            echo(f"{form(each):24} {(kind.__doc__ or '').partition(chr(10))[0]}")

@@ -1,0 +1,69 @@
+"""`sfumato verify`: check a published folder from its files alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from sfumato.interfaces.cli.base import cli, json_option
+from sfumato.interfaces.cli.terminal import echo, print_json
+
+_MARKS = {"checked": "ok", "fails": "FAIL", "unverified": "unverified", "undecided": "cannot tell"}
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path),
+    help="The publisher's public key (PEM or OpenSSH): the manifest must be signed by it.",
+)
+@click.option(
+    "--certificate",
+    type=click.Path(path_type=Path),
+    help="Write what was checked, and what was not, to this new file.",
+)
+@click.option("--by", default="a reader", help="Who checks; it goes into the certificate.", show_default=True)
+@json_option
+def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as_json: bool) -> None:
+    """Check a published FOLDER from its files alone: that nothing was changed and every figure is right.
+
+    What no reader can check is marked as an unverified claim by the publisher. Exit codes: 0 verified, 2
+    something is wrong, 4 cannot tell, because a later version of sfumato wrote the folder.
+
+    \b
+    Example: sfumato verify published --key publisher.pem
+    """
+    from sfumato.runtime.errors import CannotTell, VerificationFailed
+    from sfumato.workflow.publish.verify import verify as check
+    from sfumato.workflow.publish.verify import write_certificate
+
+    found = check(folder, key=key)
+    if certificate is not None:
+        write_certificate(found, folder, certificate, by=by)
+    if as_json:
+        listed = [
+            {
+                "what": each.what,
+                "holds": each.holds,
+                "unverified": each.unverified,
+                "undecided": each.undecided,
+                "problem": each.problem,
+            }
+            for each in found
+        ]
+        outcomes = {0: "verified", 2: "wrong", 4: "cannot tell"}
+        print_json(
+            "verify", {"verified": found.holds, "outcome": outcomes[found.exit_code], "checks": listed}
+        )
+    else:
+        for each in found:
+            mark = f"{_MARKS[each.outcome]:<10}"
+            echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
+    if found.failed:
+        raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
+    if found.undecided:
+        raise CannotTell(found.outcome)
+    if not as_json:
+        echo(found.outcome)
