@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(str(files("sfumato")))
-WORKBENCH = PACKAGE / "workbench"
+WORKBENCH = PACKAGE / "interfaces" / "workbench"
 ROOMS = {
     "state": {"addresses", "state"},
     "forms": {"addresses", "state", "forms"},
@@ -39,7 +39,9 @@ def imported(path: Path) -> Iterator[str]:
 def neighbours(path: Path) -> set[str]:
     """Return what a file imports of the workbench: rooms, and modules that lie beside them."""
     names = [name.split(".") for name in imported(path)]
-    return {parts[2] for parts in names if parts[:2] == ["sfumato", "workbench"] and len(parts) > 2}
+    return {
+        parts[3] for parts in names if parts[:3] == ["sfumato", "interfaces", "workbench"] and len(parts) > 3
+    }
 
 
 @pytest.mark.parametrize("room", ROOMS)
