@@ -1,1 +1,1 @@
-"""The command line and the workbench: two ways to use the library, with no logic of their own."""
+"""The two ways to use the library without writing Python: the command line and the workbench."""

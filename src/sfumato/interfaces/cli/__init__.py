@@ -1,4 +1,4 @@
-"""The command line: a thin second face of the library. Everything heavy is imported when it is used."""
+"""Run the command line. Modules that take long to import are imported when a command needs them."""
 
 from __future__ import annotations
 

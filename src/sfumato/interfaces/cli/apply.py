@@ -1,4 +1,4 @@
-"""The command that gives new records the recoding of an earlier release: apply."""
+"""`sfumato apply`: publish new records with the recoding of an earlier release."""
 
 from __future__ import annotations
 

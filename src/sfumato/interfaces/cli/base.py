@@ -1,4 +1,4 @@
-"""The group that all commands belong to, and the options that several of them share."""
+"""Define the group that all commands belong to, and the options that several of them share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Catalogue: everything registered, as plain data for listings and for the documentation."""
+"""Describe everything registered as plain data, for `sfumato methods` and the documentation."""
 
 from __future__ import annotations
 

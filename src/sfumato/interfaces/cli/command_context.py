@@ -1,4 +1,4 @@
-"""What commands do before and after their work: find the project, open the store, write a file."""
+"""Prepare and finish commands: find the project, open the store, write private files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values that a shell offers when someone presses Tab: candidates, methods and measures."""
+"""Offer candidates, methods and measures when someone presses Tab in a shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was published before: as the store knows it, or as the folders are given."""
+"""Find the folders of earlier releases, in the store and among those named with ``--with``."""
 
 from __future__ import annotations
 

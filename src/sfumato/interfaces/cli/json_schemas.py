@@ -1,6 +1,6 @@
-"""Shapes: what every command prints with ``--json``, key by key, each with the number of its version.
+"""Declare the JSON that every command prints with ``--json``, each shape with a version number.
 
-A key that is added leaves the number as it is; one that goes away or means something else raises it.
+A new key leaves the number as it is; removing a key or changing its meaning raises it.
 """
 
 from __future__ import annotations

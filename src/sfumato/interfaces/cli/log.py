@@ -1,4 +1,4 @@
-"""Log: what is said on standard error while a command runs, as text or as one JSON document a line."""
+"""Write messages to standard error while a command runs, as text or as one JSON document per line."""
 
 from __future__ import annotations
 

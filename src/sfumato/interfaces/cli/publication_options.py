@@ -1,4 +1,4 @@
-"""The options that `sfumato publish` and `sfumato apply` share, and what both do with them."""
+"""Define the options that `sfumato publish` and `sfumato apply` share, and read the key's passphrase."""
 
 from __future__ import annotations
 

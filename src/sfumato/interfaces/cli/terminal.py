@@ -1,4 +1,4 @@
-"""What the command line shows: progress, tables, JSON. The only place that prints."""
+"""Print progress, tables and JSON for all commands; no other module prints."""
 
 from __future__ import annotations
 

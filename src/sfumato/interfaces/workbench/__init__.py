@@ -1,1 +1,1 @@
-"""The workbench: a local web page on which a person loads, explores, compares, decides and publishes."""
+"""The workbench: local web pages for loading, exploring, comparing, deciding and publishing."""

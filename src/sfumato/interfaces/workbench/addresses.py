@@ -1,4 +1,4 @@
-"""Addresses: how a name that may hold anything stands in an address, and how it is found again."""
+"""Encode names of attributes, projects and files for URLs, and decode them again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards: who may speak to the workbench, what may be sent, and what a page may load.
+"""Guard the workbench: who may send requests, how large they may be, and what a page may load.
 
 The order, from the outside: headers on every answer, faults without details, hosts, the door, writes, sizes.
 """

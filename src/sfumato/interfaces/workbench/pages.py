@@ -1,4 +1,4 @@
-"""Pages: templates become answers; every value is escaped, every page knows its way."""
+"""Render templates as pages. Every value is escaped, and every page knows its place in the navigation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Server: the workbench as an application, and the command that serves it on this machine only."""
+"""Build the workbench as an application, and serve it on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doorway: a page of the owner's alone that leads a browser to an address nobody else may know."""
+"""Write a private page that redirects a browser to an address with a token, which nobody else may know."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applying: the recoding of a release kept, and given to records that come later."""
+"""Apply the recoding of an earlier release to records that come later."""
 
 from sfumato.results.recode_records import Taken, take
 from sfumato.results.recoding import Recoding, freeze

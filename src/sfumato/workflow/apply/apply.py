@@ -1,4 +1,4 @@
-"""Apply: next month's records with the recoding of this month's release, checked and published."""
+"""Recode next month's records like this month's release, check the models, and publish the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parent: the release whose recoding new records are given, from the project's store or from its folder."""
+"""Open the release whose recoding new records get, from the project's store or from its folder."""
 
 from __future__ import annotations
 

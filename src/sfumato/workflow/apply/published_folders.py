@@ -1,4 +1,4 @@
-"""Published: earlier releases as their folders have them."""
+"""Read earlier releases from their published folders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Known: what was published before, as the project's store knows it."""
+"""Find earlier releases in the project's store."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Choosing: questions to the candidates, their answers, and releases side by side."""
+"""Ask questions about candidates, and compare releases."""

@@ -1,4 +1,4 @@
-"""Comparison: two releases of one table side by side, and for how many people one is worse than the other."""
+"""Compare two releases of one table, and count the people for whom one is worse than the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Correspondence: where the records of one table lie in two releases of it."""
+"""Match the records of one table in two releases of it."""
 
 from __future__ import annotations
 

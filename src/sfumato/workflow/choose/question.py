@@ -1,4 +1,4 @@
-"""Question: what a publisher wants of a release, in a small language of its own.
+"""Parse a publisher's question, which is written in a small language.
 
 ::
 
@@ -7,9 +7,9 @@
     limit     =  measure ("<=" | "<" | ">=" | ">" | "=" | "at most" | "at least") number ["%"]
 
 A measure is written by its name, by its label (``t-closeness distance=js``), in words (``privacy loss``) or
-by a short name (``k``). Where several attributes are sensitive it is the worst of them, and
-``privacy loss of income`` is that of one; a name of other signs than letters stands in quotation marks.
-Capital and small letters are the same.
+by a short name (``k``). If several attributes are sensitive, it means the worst of them, and
+``privacy loss of income`` means one of them. Put a name with characters other than letters in quotation
+marks. Upper and lower case are the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answer: which candidate a question asks for, and what its limits cost."""
+"""Answer a question: find the best candidate within its limits, and price each limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Side by side: two or more releases of one table, every measure of each, and every pair compared."""
+"""Line up the measures of two or more releases, and compare every pair of releases."""
 
 from __future__ import annotations
 

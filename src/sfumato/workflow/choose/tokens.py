@@ -1,4 +1,4 @@
-"""Tokens: what somebody typed in a small language, piece by piece, each with its place."""
+"""Split the text of a small language into tokens, each with its position."""
 
 from __future__ import annotations
 

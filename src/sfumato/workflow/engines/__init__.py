@@ -1,1 +1,1 @@
-"""Engines: from the records, where they are, to a table of distinct rows."""
+"""Reduce records to a table of distinct rows with counts, wherever the records are."""

@@ -1,4 +1,4 @@
-"""Engine: what turns records into distinct rows with counts, and applies a recoding to them."""
+"""Define what an engine does: reduce records to distinct rows with counts, and apply a recoding to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Room: how many distinct rows a machine can work on, and what to do where there are more."""
+"""Estimate how many distinct rows fit into memory, and propose coarser attributes if there are more."""
 
 from __future__ import annotations
 

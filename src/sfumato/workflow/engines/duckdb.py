@@ -1,7 +1,7 @@
-"""DuckDB: the engine for records that do not fit into memory, as long as their distinct rows do.
+"""The engine for records that do not fit into memory, as long as their distinct rows do.
 
-The database lives in memory and is closed to everything but the files that are read: no network, no further
-extension, no other file. What does not fit is kept in a folder that nobody else may read and that is removed.
+The database is in memory and may open only the files that are read: no network, no further extension, no
+other file. Data that exceeds memory spills to a private folder that is removed afterwards.
 """
 
 from __future__ import annotations

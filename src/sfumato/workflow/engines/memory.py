@@ -1,4 +1,4 @@
-"""Memory: the engine that reads all records at once."""
+"""The engine that reads all records into memory at once."""
 
 from __future__ import annotations
 

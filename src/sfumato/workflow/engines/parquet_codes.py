@@ -1,6 +1,6 @@
-"""Numbered: the rows of Parquet files as numbers of their values, those of each batch put together.
+"""Read rows of Parquet files as integer codes, and merge equal rows batch by batch.
 
-Files hold a value that many records share once, so numbers are cheaper to get and to compare than values.
+Parquet files store repeated values once, so codes are cheaper to read and to compare than values.
 """
 
 from __future__ import annotations

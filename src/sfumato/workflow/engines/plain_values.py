@@ -1,4 +1,4 @@
-"""Plain: what other engines read as the same values as Arrow does, and their rows as Arrow has them."""
+"""Decide which columns other engines read exactly as Arrow does, and convert their rows to Arrow."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Spark: the engine for Parquet files that a cluster reads.
+"""The engine for Parquet files that a cluster reads.
 
-Which cluster, how much memory and how many workers is said where it is said for every Spark program: in
-``spark-defaults.conf``, in the environment variable ``PYSPARK_SUBMIT_ARGS``, or by the session that is there
-already. Without any of these it is this machine alone.
+The cluster, its memory and its workers are configured as for every Spark program: in ``spark-defaults.conf``,
+in the environment variable ``PYSPARK_SUBMIT_ARGS``, or by an existing session. Without any of these, Spark
+runs on this machine alone.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Exploring: make and measure the candidates of a project, and see what is stored of them."""
+"""Make and measure the candidates of a project, and read the stored results."""

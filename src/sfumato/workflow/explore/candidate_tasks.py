@@ -1,4 +1,4 @@
-"""Tasks: from what a project tries to the candidates that are to be made, searches run where needed."""
+"""Turn the plan of a project into tasks, one for each candidate to make, and run searches where needed."""
 
 from __future__ import annotations
 

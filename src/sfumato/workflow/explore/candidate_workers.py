@@ -1,4 +1,4 @@
-"""Workers: make and measure candidates here or in several processes, each told as soon as it is finished."""
+"""Make and measure candidates, here or in several processes, and yield each as soon as it is finished."""
 
 from __future__ import annotations
 

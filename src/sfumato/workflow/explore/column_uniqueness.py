@@ -1,4 +1,4 @@
-"""Singling out: what each column adds to what tells people apart, before anything is made."""
+"""Measure how much each column of a table contributes to singling people out, before anything is made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growth: how the front grew while it was explored."""
+"""Track how the hypervolume of the frontier grew during an exploration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecast: how many candidates an exploration would make, how long that takes and how much memory."""
+"""Forecast an exploration: how many candidates it would make, how long it takes and how much memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore: make and measure every candidate of a project, in parallel, one by one into the store."""
+"""Make and measure every candidate of a project in parallel, and store each as it is finished."""
 
 from __future__ import annotations
 

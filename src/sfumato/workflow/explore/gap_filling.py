@@ -1,4 +1,4 @@
-"""Refinement: where the frontier has a gap, try the parameters in between."""
+"""Propose recipes for gaps of the frontier, with parameters halfway between two neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspection: what a table looks like, and how risky it is as it stands."""
+"""Inspect a table: what its attributes are, and how risky it would be to publish it as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explore: the main job in Python, without a project file."""
+"""Explore a table from Python, without a project file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Work on the original in processes of its own: candidates, searches and methods that somebody else wrote.
+"""Run work on the original in separate processes: candidates, searches and plug-in methods.
 
-The launcher starts and ends the processes (`sfumato.runtime`); here is what one of them does with the
+`sfumato.runtime` starts and ends the processes; this module defines what each of them does with the
 original.
 """
 

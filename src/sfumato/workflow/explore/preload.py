@@ -1,6 +1,6 @@
-"""Prelude: what every worker needs, imported once by the process from which all of them are forked.
+"""Import what every worker needs, once, in the process that all workers are forked from.
 
-Nothing here may start a thread or read what somebody plugged in: the workers do that themselves.
+Nothing here may start a thread or load a plug-in: the workers do that themselves.
 """
 
 from __future__ import annotations

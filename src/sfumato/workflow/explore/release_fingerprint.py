@@ -1,4 +1,4 @@
-"""Equal: how two recipes that make the same release are recognised."""
+"""Hash a release so that two recipes that make the same release are recognised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order: which candidates are made first, so that a frontier stands early and grows evenly."""
+"""Order candidates so that a rough frontier appears early and is refined evenly."""
 
 from __future__ import annotations
 

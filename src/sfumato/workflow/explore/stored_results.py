@@ -1,4 +1,4 @@
-"""What the store of a project holds of its data as it is now; the data is read only where it must be."""
+"""Read a project's candidates for its current data from the store; read the data only if necessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimate: how long the rest takes, from what every method and measure has cost so far."""
+"""Estimate the remaining time from what every method and measure has cost so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""External releases: take files that any program wrote as a release of a table."""
+"""Read files that any program wrote as a release of a table."""
 
 from sfumato.workflow.external.external_release import read_release, untrue_cells
 

@@ -1,4 +1,4 @@
-"""Which columns of a release are which attributes, and what there is to say about the others."""
+"""Match the columns of a release to attributes, and report columns that match none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one function that takes files as a release, and the check that it tells the truth."""
+"""Read files as a release of a table, and check that its cells contain the original values."""
 
 from __future__ import annotations
 

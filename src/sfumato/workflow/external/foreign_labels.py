@@ -1,4 +1,4 @@
-"""One attribute as a file has it: its labels, and the cells that they are."""
+"""Parse the labels of one column that another program wrote into released cells."""
 
 from __future__ import annotations
 

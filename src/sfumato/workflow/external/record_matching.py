@@ -1,4 +1,4 @@
-"""Which released record is which original one, by a column that both files have."""
+"""Match released records to original ones by a column that both files have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files make a release: one table, two tables, or a published folder."""
+"""Open the files of a release: one table, two tables, or a published folder."""
 
 from __future__ import annotations
 

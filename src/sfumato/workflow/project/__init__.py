@@ -1,1 +1,1 @@
-"""Project: the one file that says what to read, try, measure and require."""
+"""Read and write the project file, which says what to read, try, measure and require."""

@@ -1,4 +1,4 @@
-"""Budget: how long an exploration may take, as a project file and the command line write it."""
+"""Parse the time budget of an exploration, as project files and the command line write it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Defaults: what is measured where a project names no measures. A choice of ours, not a fact of a method."""
+"""Choose the measures of a project that names none. The choice is sfumato's, not a fact about a method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New project: a project file that says what was guessed and tries the usual."""
+"""Write a new project file with guessed roles and the default plan."""
 
 from __future__ import annotations
 

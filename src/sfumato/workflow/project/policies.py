@@ -1,4 +1,4 @@
-"""Policies: what publishers usually require, by name.
+"""List named policies: the limits that publishers usually require.
 
 A smallest cell of n records is a re-identification risk of at most 1/n. The sizes 3, 5, 11 and 20 are those
 that public bodies have set as precedents.

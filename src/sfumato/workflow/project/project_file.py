@@ -1,4 +1,4 @@
-"""Project: one TOML file that says what to read, try, measure and require."""
+"""Read a project from one TOML file that says what to read, try, measure and require."""
 
 from __future__ import annotations
 

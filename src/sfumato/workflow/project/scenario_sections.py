@@ -1,4 +1,4 @@
-"""The sections ``[scenarios.NAME]`` of the project file, and the measures that name them."""
+"""Read the sections ``[scenarios.NAME]`` of the project file, and resolve measures that name them."""
 
 from __future__ import annotations
 

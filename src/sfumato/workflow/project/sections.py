@@ -1,4 +1,4 @@
-"""Sections: one table of the project file, checked while it is read."""
+"""Convert one section of the project file to a typed value, and report errors with their place."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Publishing: write the chosen release into a folder, and verify it from its files alone."""
+"""Write the chosen release into a folder with its evidence, and verify a folder from its files alone."""

@@ -1,11 +1,10 @@
-"""Branches: what the branches of a hierarchy stand for that a release publishes.
+"""List the leaves below each branch of a hierarchy that a release publishes.
 
-``[20, 30)`` and ``130*`` say by themselves what they stand for; ``Europe`` does not. A reader is told the
-leaves that the owner's hierarchy has below it, all of them, whether they occur in the data or not: which of
-them do occur would be a fact of the data. Where all leaves of a hierarchy occur, it was written from the
-data, as `sfumato new` does, and that a leaf is there tells that somebody has it: then leaves are left out
-that nobody is released with. A hierarchy that sfumato makes from the values of the data, by widths, prefixes
-or dates, is never listed.
+``[20, 30)`` and ``130*`` explain themselves; ``Europe`` does not. So readers get all leaves that the owner's
+hierarchy has below such a branch, whether they occur in the data or not: which of them occur would be a fact
+about the data. If all leaves of a hierarchy occur, it was written from the data, as `sfumato new` does, and
+listing a leaf would reveal that someone has it. Then leaves that no released record has are omitted. A
+hierarchy that sfumato derives from the values of the data, by widths, prefixes or dates, is never listed.
 """
 
 from __future__ import annotations

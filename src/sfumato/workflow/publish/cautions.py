@@ -1,4 +1,4 @@
-"""Cautions: what a person should know before a release leaves the house."""
+"""Warn of what a person should know before publishing a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layout: how a release lies in files, and how a stranger reads it back from them."""
+"""Lay out a release as tables in files, and read the release back from those tables."""
 
 from __future__ import annotations
 

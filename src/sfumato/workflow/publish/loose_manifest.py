@@ -1,4 +1,4 @@
-"""Beside: a release that is not published as a folder, with its manifest beside its files."""
+"""Write a release that is not published as a folder, with a manifest next to its files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sinks: in which files beside CSV and Parquet the tables are written, and how a data package lists them."""
+"""Write the tables in formats other than CSV and Parquet, and list all data files in the data package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partitions: the Parquet file of a table as many, in folders that tell the value of a column."""
+"""Split a table's Parquet file into folders that are named by the values of a column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publish: write the chosen release with its evidence, all of it or nothing."""
+"""Write the chosen release with its evidence, all of it or nothing."""
 
 from __future__ import annotations
 

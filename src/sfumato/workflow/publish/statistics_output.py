@@ -1,4 +1,4 @@
-"""Statistics: the published tables as files of SPSS and Stata, with the labels that came in."""
+"""Write the published tables as SPSS and Stata files, with the labels of the data file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Receiving: what somebody does who is given a release: ask it questions, and try to break it."""
+"""Use a release as its recipient: query a published folder, and attack a challenge."""

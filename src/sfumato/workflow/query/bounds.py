@@ -1,7 +1,7 @@
-"""Bounds: the least and the most that a query can give, whatever the published sets stand for.
+"""Compute bounds on the answer to a query that hold for every table the release may represent.
 
-A record counts for certain where the condition holds of every value that its cells may stand for, and perhaps
-where it holds of some.
+A record certainly counts if the condition holds for every value that its cells may represent, and possibly
+counts if it holds for some of them.
 """
 
 from __future__ import annotations

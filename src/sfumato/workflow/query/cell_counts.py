@@ -1,4 +1,4 @@
-"""Counting: what a condition over regions gives on lines of records, for each cell of an answer."""
+"""Multiply a condition over regions with lines of records, to count them in each cell of an answer."""
 
 from __future__ import annotations
 

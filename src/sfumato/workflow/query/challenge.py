@@ -1,4 +1,4 @@
-"""Challenge: a release with people to attack it by, and sealed answers, so that outsiders can try."""
+"""Write a challenge for outside attackers: a release, targets with known attributes, and sealed answers."""
 
 from __future__ import annotations
 

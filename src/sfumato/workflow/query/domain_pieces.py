@@ -1,7 +1,7 @@
-"""Pieces: the values of an attribute, cut where a query looks, and what each label has in each piece.
+"""Cut the domain of an attribute into pieces at the values that a query mentions.
 
-Of numbers the pieces are points and the gaps between them; of categories the values that the release names,
-and one piece more for all that it does not name.
+Numbers are cut into points and the gaps between them. Categories are cut into the values that the release
+names, and one more piece for all that it does not name.
 """
 
 from __future__ import annotations

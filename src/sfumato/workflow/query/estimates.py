@@ -1,4 +1,4 @@
-"""Estimates: what a reading of a release gives for each cell of an answer, and how far it may be off."""
+"""Estimate each cell of an answer and its standard deviation under an interpretation of the release."""
 
 from __future__ import annotations
 

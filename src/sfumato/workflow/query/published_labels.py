@@ -1,4 +1,4 @@
-"""Labels: what published labels may stand for, as far as they themselves and the folder tell it."""
+"""Derive what each published label may represent, from the labels and the folder alone."""
 
 from __future__ import annotations
 

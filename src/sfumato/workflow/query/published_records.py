@@ -1,4 +1,4 @@
-"""Records: the published records as a query sees them, and how many of them lie where."""
+"""Read the published records for a query, and count how many fall into which regions."""
 
 from __future__ import annotations
 

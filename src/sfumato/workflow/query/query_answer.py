@@ -1,4 +1,4 @@
-"""Answer: what a release says when it is asked, from the published cells alone."""
+"""Answer a query from the published cells of a release alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language: what a reader asks of a release, in a small language of its own.
+"""Parse a query on a release, which is written in a small language.
 
 ::
 
@@ -12,9 +12,9 @@
                |  [ "not" ] "in" ("[" | "(") number "," number (")" | "]")
                |  "is" [ "not" ] "missing"
 
-A name or value with blanks or signs of the language stands in quotation marks, single or double. A missing
-value passes no test but ``is missing``: neither ``age = 40`` nor ``age != 40`` holds of it. ``not`` in front
-of a test turns it round, so that ``not age >= 40`` holds of a missing value.
+Put a name or value with blanks or signs of the language in quotation marks, single or double. A missing
+value passes no test except ``is missing``: neither ``age = 40`` nor ``age != 40`` holds for it. ``not`` in
+front of a test negates it, so ``not age >= 40`` holds for a missing value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Regions: the pieces of each attribute that a query treats alike, and where its condition holds."""
+"""Group the pieces of each attribute into regions that a query treats alike, and evaluate its condition."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Score: how well guesses about the people of a challenge did, against those who were not in the data.
+"""Score guesses about the people of a challenge, against guesses about people who were not in the data.
 
     python score.py guesses.csv answers.json
 
-It needs the standard library alone: the same file lies in the folder of every challenge. ``guesses.csv`` has
-the columns ``target``, ``question`` and ``answer``; whom nobody guesses about is not counted.
+It needs only the standard library, because every challenge folder contains a copy of this file.
+``guesses.csv`` has the columns ``target``, ``question`` and ``answer``; targets with no guess are not
+counted.
 """
 
 from __future__ import annotations

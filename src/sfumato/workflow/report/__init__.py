@@ -1,1 +1,1 @@
-"""The report: one page and its charts, made for a reviewer who has never heard of sfumato."""
+"""Write the report for readers and for the owner, with its charts."""

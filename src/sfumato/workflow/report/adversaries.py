@@ -1,4 +1,4 @@
-"""Adversaries: who was considered, and the scenarios in which users and adversaries mine the release."""
+"""Describe the adversaries that were considered, and the scenarios of users and adversaries."""
 
 from __future__ import annotations
 

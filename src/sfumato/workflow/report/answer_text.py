@@ -1,4 +1,4 @@
-"""Answers in words: what a question was answered with, and what its limits cost."""
+"""Write the answer to a question in sentences, and what its limits cost."""
 
 from __future__ import annotations
 

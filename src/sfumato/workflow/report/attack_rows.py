@@ -1,4 +1,4 @@
-"""Attacks: which were tried on a release and what they got, and which were not tried."""
+"""List the attacks on a release with their success rates, and the attacks that were not tried."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Bands: how a published report tells a figure that no reader can compute.
+"""Print figures that no reader can compute as bands.
 
-A figure of the original that is printed with its digits lets a reader try which original it fits: with one
-record left out, the one sensitive value was found that gives these digits. So a published report prints
-figures of the published cells, and of the few others a band whose ends differ by a factor of two. The place
-of the bands is drawn for each project and measure and kept secret, so that all originals whose figure lies in
-the band fit it equally well, and two releases of one project share their bands.
+A figure of the original that is printed in full lets a reader test which original it fits. A reader who
+lacked one record found its sensitive value, because only one value gives these digits. So a published report
+prints figures of the published cells exactly, and of the few others a band whose ends differ by a factor of
+two. The position of the bands is drawn for each project and measure and kept secret, so all originals whose
+figure is in the band fit it equally well, and two releases of one project share their bands.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Labels: names that can be read in a picture, each written where it covers the least."""
+"""Shorten names for pictures, and place each label where it covers the least."""
 
 from __future__ import annotations
 

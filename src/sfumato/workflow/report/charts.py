@@ -1,4 +1,4 @@
-"""Charts: inline SVG for the report, the same bytes for the same numbers."""
+"""Draw the charts of the report as inline SVG, with the same bytes for the same numbers."""
 
 from __future__ import annotations
 

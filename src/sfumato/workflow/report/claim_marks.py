@@ -1,8 +1,8 @@
-"""Marks: what a program reads from a published page, whichever version of sfumato wrote it.
+"""Mark figures of a published page so that a program of any version can read them.
 
-A mark names the place of the manifest, or the figure of the cells, that an element shows, as a JSON pointer.
+A mark is a JSON pointer to the place in the manifest, or to the figure of the cells, that an element shows.
 `verify` compares it with the manifest and the cells, and the visible text with its value. See
-`sfumato.verification.page_check` for what is compared.
+`sfumato.verification.page_check` for the comparison.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Curves: which share of the records lies in small classes."""
+"""Draw the share of records in small classes as a curve."""
 
 from __future__ import annotations
 

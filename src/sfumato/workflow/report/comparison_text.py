@@ -1,4 +1,4 @@
-"""Comparisons in words and rows: two releases side by side."""
+"""Write the comparison of two releases in sentences and rows."""
 
 from __future__ import annotations
 

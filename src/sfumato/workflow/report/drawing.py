@@ -1,4 +1,4 @@
-"""Drawings: one or more panels and a legend, as one SVG element."""
+"""Stack panels and a legend into one SVG element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Explained: the page of a published folder that tells how to read it, also without sfumato."""
+"""Write the README of a published folder, which explains how to read it, also without sfumato."""
 
 from __future__ import annotations
 

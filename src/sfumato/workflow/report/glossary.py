@@ -1,4 +1,4 @@
-"""Terms: the words of the report for a reader who meets them for the first time."""
+"""Explain the words of the report to a first-time reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups: the picture of measures that were taken for each group of people."""
+"""Draw the measures of each group of people as bars."""
 
 from __future__ import annotations
 

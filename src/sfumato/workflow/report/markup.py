@@ -1,4 +1,4 @@
-"""Markup: the templates of all HTML that sfumato writes. Whatever they are given is shown as text."""
+"""Load the HTML templates of sfumato. All values are escaped and shown as text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""SVG: draw with matplotlib and return one clean element of a page, the same bytes for the same drawing.
+"""Draw with matplotlib and return one clean SVG element, with the same bytes for the same drawing.
 
-Plates are our own (never pyplot, never a display). Text stays text, so it can be selected and searched.
+Figures are built directly (never through pyplot or a display). Text stays text, so it can be selected and
+searched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notebook: what each noun shows of itself in a notebook, as a piece of HTML without a value of a record."""
+"""Show each noun of the library as HTML in a notebook, without a value of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: one HTML page that a reviewer can read, print, sign and check, with no script in it."""
+"""Write the owner's report: one HTML page to read, print, sign and check, with no script in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels: two axes, and points, lines, steps and bars drawn between them."""
+"""Draw points, lines, steps and bars between two axes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The published report: written from the manifest and the published cells, and from nothing else.
+"""Write the published report from the manifest and the published cells alone.
 
-Whoever has the folder can therefore write it again and compare. What only the owner can compute is told in
-bands, and neither other candidates' figures nor anything that is counted in the original is told at all.
+Anyone with the folder can therefore regenerate and compare it. Figures that only the owner can compute appear
+as bands. Figures of other candidates, and anything counted in the original, do not appear at all.
 """
 
 from __future__ import annotations

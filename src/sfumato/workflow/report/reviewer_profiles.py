@@ -1,7 +1,7 @@
-"""Profiles: the published report once more, arranged as a reviewer's template asks.
+"""Arrange the published report as a reviewer's template asks.
 
-The figures are those of the report, written from the manifest and the published cells alone. What sfumato
-cannot know is a marked gap for a person to fill, and no page says that a template is satisfied.
+The figures are those of the report, written from the manifest and the published cells alone. Facts that
+sfumato cannot know are marked gaps for a person to fill, and no page claims that a template is satisfied.
 """
 
 from __future__ import annotations

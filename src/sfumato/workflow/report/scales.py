@@ -1,4 +1,4 @@
-"""Scales: from the values of an axis to fractions of its length, linear or logarithmic, and its ticks.
+"""Map the values of an axis to fractions of its length, linearly or logarithmically, and choose ticks.
 
 Ticks and ends must be the same on every machine, but logarithms and powers may differ in their last digit. So
 exponents are read from decimal notation, ticks come from whole numbers, and the ends of an axis are rounded.

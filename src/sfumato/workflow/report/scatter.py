@@ -1,4 +1,4 @@
-"""Plane: two axes, and candidates drawn on them."""
+"""Draw candidates between two axes with matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix: three or more axes, every pair of them a plane of its own."""
+"""Draw candidates over every pair of three or more axes."""
 
 from __future__ import annotations
 

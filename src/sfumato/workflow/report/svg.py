@@ -1,4 +1,4 @@
-"""A writer of SVG elements whose bytes depend on nothing but what is drawn.
+"""Write SVG elements whose bytes depend only on the drawing.
 
 A published page is compared byte by byte, so no library draws here: fonts, locales and versions of
 dependencies would change the bytes. Styles are presentation attributes because pages forbid inline styles,

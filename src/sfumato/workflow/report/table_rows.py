@@ -1,4 +1,4 @@
-"""Rows: what stands in the tables of the report, as text and without a value of a record."""
+"""Format the rows of the report's tables as text, without a value of a record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stretch: the steepest part of a front, magnified."""
+"""Magnify the steepest part of a frontier in an inset."""
 
 from __future__ import annotations
 

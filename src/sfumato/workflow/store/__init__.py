@@ -1,1 +1,1 @@
-"""The owner's memory of a project: candidates, measurements, decisions, and what made them."""
+"""Store candidates, measurements and decisions of a project, and the versions that made them."""

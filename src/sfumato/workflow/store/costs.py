@@ -1,4 +1,4 @@
-"""Costs: how long something took, added up over many times."""
+"""Add up how long parts of the work took, and estimate the usual time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Provenance: what made a result, so that an upgrade computes again what it changes and nothing else.
+"""Record which versions made a result, so that an upgrade recomputes only what it changes.
 
 A method, model, measure or search that computes something else than before, or has another default, declares
-``version: ClassVar[int] = 2``; one that declares none is in its first version.
+``version: ClassVar[int] = 2``. A class that declares none is in its first version.
 """
 
 from __future__ import annotations

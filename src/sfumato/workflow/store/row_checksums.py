@@ -1,8 +1,8 @@
-"""Checksums: every row of a store carries one, so that a changed figure is never read as true.
+"""Keep a checksum in every row of a store, so that no changed figure is read as true.
 
-The checksum is a hash of all columns of the row, keyed with the secret of the store. It finds faults of a
-disk, careless edits, and rows that were copied from another store. It does not find a row that was removed,
-or put back as it was earlier. It does not stop someone who may write the file and knows sfumato: the
+The checksum is a hash of all columns of the row, keyed with the secret of the store. It detects disk faults,
+careless edits, and rows that were copied from another store. It does not detect a row that was removed or
+restored to an earlier state. It does not stop someone who may write the file and knows sfumato: the
 secret is in the same file.
 
 Triggers write the checksum when sfumato inserts or updates a row, and a view ``sound_TABLE`` shows the rows

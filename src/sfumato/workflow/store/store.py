@@ -1,4 +1,4 @@
-"""Store: candidates and measurements of one project, in one SQLite file that only the owner reads."""
+"""Store the candidates and measurements of one project in one SQLite file that only the owner can read."""
 
 from __future__ import annotations
 

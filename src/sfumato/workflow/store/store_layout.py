@@ -1,4 +1,4 @@
-"""The layout of a store's file: its tables. A file of another layout is refused."""
+"""Create the tables of a store's file, and refuse a file with another layout."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Forms: what a page lets a person type, and what was typed as plain values of a project file."""
+"""Define the forms of the pages, and turn what a person submits into plain values of a project file."""

@@ -1,4 +1,4 @@
-"""Dialect: the separators and encodings that the pages offer, light enough for the first of them."""
+"""List the separators and encodings that forms offer; importing this module is cheap for the first page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data file: the form that says how the records are written: marks, encoding, and dates by an example."""
+"""Define the form that describes a data file: separator, quote, encoding, missing values and dates."""
 
 from __future__ import annotations
 

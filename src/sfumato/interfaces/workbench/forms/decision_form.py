@@ -1,4 +1,4 @@
-"""Decision: who publishes, why and where to, as it is typed on a page."""
+"""Define the form of a decision: who publishes, why, and into which folder."""
 
 from __future__ import annotations
 

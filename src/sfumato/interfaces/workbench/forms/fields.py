@@ -1,4 +1,4 @@
-"""Forms: the fields of a registered dataclass as inputs of a page, and what was typed as plain parameters.
+"""Turn the fields of a registered dataclass into inputs of a form, and the submitted texts into parameters.
 
 Where parameters are swept, an input takes several values: ``2, 5, 10``.
 """

@@ -1,4 +1,4 @@
-"""Hierarchy: the forms that say how an attribute's values generalize, and what was typed into them."""
+"""Define the forms that describe how the values of an attribute generalize."""
 
 from __future__ import annotations
 

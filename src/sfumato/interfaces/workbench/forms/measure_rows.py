@@ -1,4 +1,4 @@
-"""Measure rows: everything that can be measured as rows of a form, those first that are."""
+"""List everything that can be measured as rows of a form, the project's measures first."""
 
 from __future__ import annotations
 

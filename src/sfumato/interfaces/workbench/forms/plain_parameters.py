@@ -1,4 +1,4 @@
-"""Typing in: plain parameters as the texts that inputs show, and what was typed as plain parameters."""
+"""Write parameters as the texts of inputs, and read submitted texts as parameters."""
 
 from __future__ import annotations
 

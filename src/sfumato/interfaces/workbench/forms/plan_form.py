@@ -1,6 +1,6 @@
-"""Plan: what a project file tries, measures and requires, and how a page changes it.
+"""Show and change the plan of a project: which candidates to try, what to measure and what to require.
 
-Only what a person changed is written anew; comments, order and everything else in the file stay.
+Only the parts that a person changed are rewritten; comments, order and everything else in the file stay.
 """
 
 from __future__ import annotations

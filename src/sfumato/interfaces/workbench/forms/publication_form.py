@@ -1,4 +1,4 @@
-"""Publication: the form that says what a reviewer should know: title, purpose, recipients and so on."""
+"""Define the form that tells reviewers about a publication: title, purpose, recipients and so on."""
 
 from __future__ import annotations
 

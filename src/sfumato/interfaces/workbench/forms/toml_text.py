@@ -1,4 +1,4 @@
-"""TOML as people write it: ``{ k-anonymity = { k = [2, 5] } }``, to be put into a project file."""
+"""Write values as TOML in the style of a person: ``{ k-anonymity = { k = [2, 5] } }``."""
 
 from __future__ import annotations
 

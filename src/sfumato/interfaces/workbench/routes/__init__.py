@@ -1,4 +1,4 @@
-"""The pages, one module each with its ``routes``; all but the first are imported when they are needed."""
+"""The pages, one module each with its ``routes``. All but the first page are imported on first use."""
 
 from __future__ import annotations
 

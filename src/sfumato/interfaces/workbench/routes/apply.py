@@ -1,4 +1,4 @@
-"""Next month's file: give its records the recoding of a release, and publish them."""
+"""The page for next month's file: recode its records like an earlier release, and publish them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ask page: a question in the publisher's language, its answer, and what a little relaxing would buy."""
+"""The ask page: a question in the question language, its answer, and what looser limits would gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compare page: two or three releases side by side, and for how many people one is worse."""
+"""The compare page: two or three releases side by side, and how many people each protects worse."""
 
 from __future__ import annotations
 

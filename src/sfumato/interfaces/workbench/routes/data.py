@@ -1,4 +1,4 @@
-"""The data page: what each attribute is, as guessed and as confirmed, and how unique people are."""
+"""The data page: the guessed and the confirmed role of each attribute, and how unique people are."""
 
 from __future__ import annotations
 

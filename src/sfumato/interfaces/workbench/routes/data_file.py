@@ -1,4 +1,4 @@
-"""The page that says how the data file is written, and shows a few of its rows behind a press."""
+"""The data file page: describes how the file is written, and shows a few of its rows on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decide and publish: the policy, the reason, the name; then what was written, and whether it verifies."""
+"""The decide page: policy, reason and name; after publishing, the written files and whether they verify."""
 
 from __future__ import annotations
 

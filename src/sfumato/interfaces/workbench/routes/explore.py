@@ -1,4 +1,4 @@
-"""The explore page: the frontier, the candidates and how the exploration stands."""
+"""The explore page: the frontier, the candidates and the progress of the exploration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan pages: what is tried, measured and required, as forms over the project file."""
+"""The plan pages: forms over the project file for what to try, to measure and to require."""
 
 from __future__ import annotations
 

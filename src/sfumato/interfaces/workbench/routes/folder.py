@@ -1,4 +1,4 @@
-"""The first page: the projects of the folder, a place to drop a file, and files that have no project yet."""
+"""The first page: the folder's projects, its files without a project, and a place to drop a file."""
 
 from __future__ import annotations
 

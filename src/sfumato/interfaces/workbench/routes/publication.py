@@ -1,4 +1,4 @@
-"""The form of the data page that says what a reviewer should know: where it is sent."""
+"""Receive the form of the data page that tells reviewers about the publication."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The release page: one candidate with all that is known of it, and original records behind a press."""
+"""The release page: everything known about one candidate, and original records on request."""
 
 from __future__ import annotations
 

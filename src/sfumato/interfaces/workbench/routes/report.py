@@ -1,4 +1,4 @@
-"""The report pages: reports of the exploration, of one release for its owner, and of published folders."""
+"""The report pages: for an exploration, for the owner of one release, and for published folders."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""State: what the workbench knows and has under way: projects, candidates, explorations, folders."""
+"""The state of the workbench: projects, candidates, running explorations and published folders."""

@@ -1,4 +1,4 @@
-"""Sheet: the candidates of a store as columns of numbers, read once and then only what was added."""
+"""Hold the candidates of a store as columns of numbers, and read only new rows when the store grows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings: the frontier of a project as of now, computed once for what the store holds."""
+"""Compute the current frontier of a project, once for each state of its store."""
 
 from __future__ import annotations
 

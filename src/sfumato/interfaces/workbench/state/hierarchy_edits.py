@@ -1,7 +1,7 @@
-"""Branches: edits of a hierarchy by hand, each giving a new hierarchy over the same values.
+"""Edit a hierarchy: rename, merge, group, move and dissolve nodes. Each edit gives a new hierarchy.
 
 A node is named by its level and its number on that level. Levels are partitions, each coarser than the one
-below, so a node that has no group of its own on a level stands there for itself.
+below. A node without a group of its own on a level represents itself there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hierarchy files: where hierarchies that were made by hand or imported lie beside the project file."""
+"""Read and write the hierarchy files next to a project file, whether edited by hand or imported."""
 
 from __future__ import annotations
 

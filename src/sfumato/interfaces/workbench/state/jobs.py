@@ -1,8 +1,8 @@
-"""Explorations of the workbench, each in a process of its own, so that the pages never wait for it.
+"""Run explorations, each in a process of its own, so that pages never wait for them.
 
 The process calls the same `explore` on the same store as the command line. It listens to the server:
-``pause`` ends it after the next candidate that is stored. When the server ends, in whatever way, so does the
-process. What it stored stays stored.
+``pause`` ends it after the next candidate is stored. When the server ends, however it ends, so does the
+process, and everything it stored is kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Editing: changes of the project file that keep the human's comments, order and everything else.
+"""Change a project file and keep its comments, its order and everything that was not edited.
 
-A change is made in the text, read as a project before it replaces the file, and refused when the file has
-changed since it was shown.
+A change is made in the text, read as a project before it replaces the file, and refused if the file has
+changed since the page showed it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Projects: those of one folder, each read once in a thread, and again when one of its files changes."""
+"""Read the projects of a folder, each once in a thread, and again when one of its files changes."""
 
 from __future__ import annotations
 

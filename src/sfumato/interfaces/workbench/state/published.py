@@ -1,4 +1,4 @@
-"""Published: the folders that a project has published, found by their manifests."""
+"""Find the folders that a project has published, by their manifests."""
 
 from __future__ import annotations
 

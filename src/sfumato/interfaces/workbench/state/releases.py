@@ -1,4 +1,4 @@
-"""Releases: the candidate that an address speaks of, and its release, made again from its recipe."""
+"""Find the candidate that a URL names, and make its release again from its recipe."""
 
 from __future__ import annotations
 

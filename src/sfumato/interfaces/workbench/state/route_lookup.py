@@ -1,4 +1,4 @@
-"""Addressed: the project that an address speaks of, and what was explored of it."""
+"""Find the project that a URL names, and the results of its exploration."""
 
 from __future__ import annotations
 

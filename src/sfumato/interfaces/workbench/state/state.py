@@ -1,4 +1,4 @@
-"""State: all that the application remembers between requests, built with it and found in one place."""
+"""Hold everything that the application remembers between requests, in one object."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Works: what takes a while is done in a thread, once for each key, and the last few results are kept.
+"""Run slow work in threads, once for each key, and keep the last few results.
 
-A page that asks too early is shown a loading page instead, which asks again by itself: see
+A page that needs an unfinished result shows a loading page instead, which asks again by itself: see
 :class:`StillReading`.
 """
 

@@ -1,4 +1,4 @@
-"""Uploads: a file that arrives goes to the project folder piece by piece, under a clean name of its own."""
+"""Receive an uploaded file in pieces, and store it in the project folder under a clean, unused name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Views: what a page shows, computed from what the state knows."""
+"""Compute what pages show from the state of the workbench."""

@@ -1,4 +1,4 @@
-"""Before and after: how one attribute is distributed in the original, and in the release."""
+"""Compare the distribution of one attribute in the original and in the release."""
 
 from __future__ import annotations
 

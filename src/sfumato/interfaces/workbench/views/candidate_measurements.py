@@ -1,4 +1,4 @@
-"""Measured: what the store knows of one candidate: recipe, policy, every measurement, its place."""
+"""Describe one candidate from the store: recipe, policy, measurements, and which candidates dominate it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: what a page calls a candidate, by its recipe; the id stands beside it where two would look alike."""
+"""Name candidates by their recipes, and add the id where two names would be equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views: what an address asks to see of the candidates, and the rows that it gets."""
+"""Read which candidates a URL asks for, and list them as rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: how the values of one attribute are distributed, as bars that a template draws."""
+"""Compute the bars that show how the values of one attribute are distributed."""
 
 from __future__ import annotations
 

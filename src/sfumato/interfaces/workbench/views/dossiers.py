@@ -1,4 +1,4 @@
-"""Dossiers: everything that a page tells of one release, made again from its recipe in a thread."""
+"""Describe one release in detail. It is made again from its recipe in a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees: a hierarchy as nested branches with counts, as much of it as a page can hold."""
+"""Cut a hierarchy to as many nested branches, with counts, as one page can hold."""
 
 from __future__ import annotations
 
