@@ -55,7 +55,7 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command line and turn what goes wrong into one line and an exit code."""
+    """Run the command line, and turn errors into one line and an exit code."""
     leave_current_folder()
     signal.signal(signal.SIGTERM, _end)
     # what is imported stays: looking for garbage in it takes an eighth of the time until a first release
@@ -70,11 +70,11 @@ def main() -> None:
 
 
 class _Terminated(BaseException):
-    """Raised when the system asks to end; a method's own ``exit`` is something else, and is survived."""
+    """Raised when the system asks to terminate. A method's own ``exit`` is different and is survived."""
 
 
 def _end(number: int, _: object) -> None:
-    """End as by a fault, so that what is half written is removed on the way out."""
+    """Exit through an exception, so that half-written files are removed on the way out."""
     raise _Terminated
 
 
@@ -87,7 +87,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
-    """Return what shows a warning of sfumato's own in one line, and any other as it would be shown."""
+    """Return a function that shows sfumato's own warnings in one line, and any other as usual."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.reading.mixed_writing import MixedWriting
@@ -104,7 +104,7 @@ def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
 
 
 def _problem_of_place(arguments: Sequence[str] = ()) -> str:
-    """Say what is wrong with the texts of a command or with the current folder; nothing if all is well.
+    """Describe what is wrong with the arguments or the current folder; empty if all is well.
 
     Project files, manifests and the store hold names in UTF-8, and no other names.
     """
@@ -124,7 +124,7 @@ def _problem_of_place(arguments: Sequence[str] = ()) -> str:
 
 
 def _is_utf8(text: str) -> bool:
-    """Return whether a text of the system was UTF-8: Python keeps other bytes as halves of characters."""
+    """Return whether a text of the system was UTF-8: Python keeps other bytes as surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:

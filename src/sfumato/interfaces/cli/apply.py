@@ -123,7 +123,7 @@ def apply(
 
 @contextmanager
 def _store(project: Project, parent: str) -> Iterator[Store | None]:
-    """Open the project's store; where a folder is given, there need not be one."""
+    """Open the project's store; if the parent is a folder, there need not be one."""
     if os.path.isdir(parent) and not os.path.exists(project.store_path):
         yield None
         return
@@ -134,7 +134,6 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
 
 
 def _kept(project: Project, store: Store | None, parent: str, original: Path | None) -> Parent:
-    """Return the release whose recoding is kept."""
     from sfumato.workflow.apply.parent_publication import published_parent, stored_parent
 
     if os.path.isdir(parent):

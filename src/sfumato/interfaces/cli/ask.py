@@ -89,7 +89,7 @@ def ask(
 
 
 def _require_sensitive(project: Project, missing: tuple[str, ...]) -> None:
-    """Raise an error if a question speaks of what is learned about people, and nothing is sensitive."""
+    """Raise an error if a question is about disclosure and no attribute is sensitive."""
     from sfumato.workflow.choose.question import guards_attributes
 
     about = [name for name in missing if guards_attributes(name)]

@@ -101,7 +101,7 @@ query_option = click.option("--query", help="The query whose result is read, if 
 
 
 def dialect_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say how a CSV file is written."""
+    """Add the options that describe how a CSV file is written."""
     for name, what in (("quote", "Quote sign"), ("encoding", "Encoding"), ("separator", "Separator")):
         said = f"{what} of a CSV file; by default recognised from the file."
         command = click.option(f"--{name}", help=said)(command)

@@ -17,7 +17,7 @@ def catalogue() -> list[dict[str, Any]]:
 
 
 def entry(name: str) -> dict[str, Any]:
-    """Return the entry of one name, or say which name is near."""
+    """Return the entry of one name; if there is none, propose a similar name."""
     entries = {each["name"]: each for each in catalogue()}
     if name not in entries:
         raise ParameterError(
@@ -65,7 +65,7 @@ def _default(field: dataclasses.Field[Any]) -> str:
 
 
 def _section(documentation: str, head: str) -> str:
-    """Return one section of a numpydoc text, in one line."""
+    """Return one section of a numpydoc docstring in one line."""
     _, found, after = documentation.partition(f"{head}\n{'-' * len(head)}\n")
     return " ".join(after.split("\n\n")[0].split()) if found else ""
 

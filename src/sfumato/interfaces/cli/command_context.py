@@ -67,7 +67,7 @@ def opened_store(project: Project, *, create: bool = True) -> Store:
 
 
 def read_ahead(project: Project) -> DataRead | None:
-    """Read the data of a project that has no store, to say what is wrong before an empty one lies about."""
+    """Read the data of a project without a store, so that errors appear before an empty store is created."""
     from sfumato.workflow.explore.stored_results import DataRead
 
     return None if os.path.exists(project.store_path) else DataRead.of(project)
@@ -102,7 +102,7 @@ def explored(
 
 
 def foreseen(project: Project, workers: int | None, budget: float | None) -> Forecast:
-    """Return what an exploration would do; a store that is not there is not made."""
+    """Return what an exploration would do, without creating a store."""
     from sfumato.workflow.explore.dry_run import forecast
     from sfumato.workflow.store.store import IN_MEMORY, Store
 
@@ -112,7 +112,7 @@ def foreseen(project: Project, workers: int | None, budget: float | None) -> For
 
 
 def without(project: Project, names: Iterable[str]) -> Project:
-    """Leave measures out of a project; not the axes of its frontier."""
+    """Remove measures from a project, except those that its frontier or policy needs."""
     from dataclasses import replace
 
     from sfumato.results.measurement import build_measure
@@ -132,7 +132,7 @@ def without(project: Project, names: Iterable[str]) -> Project:
 
 
 def require_candidates(project: Project, store: Store, source: str, made: tuple[Candidate, ...]) -> None:
-    """Raise an error if there is no candidate that was made from this source, and say why."""
+    """Raise an error with the reason if no candidate was made from this source."""
     if made:
         return
     sources = store.sources()
@@ -147,7 +147,7 @@ def require_candidates(project: Project, store: Store, source: str, made: tuple[
 
 
 def require_comparable(project: Project, found: Frontier) -> None:
-    """Raise an error if the frontier is empty, since no candidate has a figure on every axis, and say why."""
+    """Raise an error with the reason if no candidate has a figure on every axis."""
     if found.comparable:
         return
     every = [m for candidate in found.candidates for m in candidate.measurements]
@@ -165,7 +165,7 @@ def require_comparable(project: Project, found: Frontier) -> None:
 
 
 def source_shown(project: Project, store: Store) -> str:
-    """Return which candidates of the store belong to the data as it is; say so if some are outdated."""
+    """Return the source of the project's current data, and report outdated candidates."""
     from sfumato.workflow.explore.stored_results import source_now
 
     source = source_now(project, store)
@@ -180,7 +180,7 @@ def source_shown(project: Project, store: Store) -> str:
 
 
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
-    """Return in words which limits of the policy a release that was measured breaks."""
+    """Describe the limits of the policy that a measured release breaks."""
     from sfumato.registry.recipe import Recipe
     from sfumato.results.frontier import Candidate, broken_limits
 
@@ -208,7 +208,7 @@ def write_report(project: Project, found: Frontier, target: Path, chosen: Candid
 
 
 def write_private(target: Path, text: str) -> None:
-    """Write a file in one piece that only the owner may read: it tells of the original."""
+    """Write a whole file that only the owner may read, because it is about the original."""
     from sfumato.runtime.files import file_beside
 
     with file_beside(target, private=True) as place:
@@ -216,7 +216,7 @@ def write_private(target: Path, text: str) -> None:
 
 
 def parsed(parameters: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """Read ``model.k-anonymity.k=10`` as TOML; a value that is not TOML is taken as text.
+    """Read ``model.k-anonymity.k=10`` as TOML; a value that is not TOML is a text.
 
     So is a number where a text belongs, as the bits of a cut do.
     """

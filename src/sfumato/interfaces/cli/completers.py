@@ -12,7 +12,7 @@ from sfumato.runtime.errors import SfumatoError
 
 
 def candidates(ctx: click.Context, _: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Offer the candidates of the project, each with how it was made."""
+    """Offer the candidates of the project, each with its recipe."""
     from sfumato.interfaces.cli.command_context import loaded, opened_store
     from sfumato.interfaces.cli.terminal import name_of
 

@@ -28,7 +28,7 @@ with_option = click.option(
 def folders_before(
     store: Store | None, given: Iterable[Path], schema: Schema, parent: Path | None = None
 ) -> list[Path]:
-    """Return the folders of the releases that are known, the parent left out; say how many are no use.
+    """Return the folders of earlier releases except the parent's, and warn of unusable ones.
 
     Parameters
     ----------

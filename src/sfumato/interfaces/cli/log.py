@@ -18,39 +18,39 @@ _STYLE: ContextVar[Style] = ContextVar("style", default="text")
 
 
 def log_as(style: Style) -> None:
-    """Say from now on everything in this way, until the command ends."""
+    """Use this format for all messages until the command ends."""
     _STYLE.set(style)
 
 
 def logs_json() -> bool:
-    """Return whether programs read what is said."""
+    """Return whether messages are JSON."""
     return _STYLE.get() == "json"
 
 
 def complain(message: str) -> None:
-    """Say what went wrong."""
+    """Report an error."""
     _log("error", message, f"sfumato: {message}")
 
 
 def warn(message: str) -> None:
-    """Say what went wrong without ending the command."""
+    """Report a problem that does not end the command."""
     message = shortened(message)
     _log("warning", message, f"sfumato: {message}")
 
 
 def beware(message: str) -> None:
-    """Say what somebody should look at."""
+    """Report something that a person should check."""
     message = shortened(message)
     _log("warning", message, f"beware: {message}")
 
 
 def say(message: str, **facts: Any) -> None:
-    """Say something on the way; the facts are for programs."""
+    """Report progress; ``facts`` are for programs."""
     _log("info", message, message, **facts)
 
 
 def complain_in_json(kind: str, message: str, exit_code: int) -> None:
-    """Say what went wrong to a program that asked for JSON."""
+    """Report an error to a program that asked for JSON."""
     _line("error", {"kind": kind, "message": message, "exit-code": exit_code})
 
 

@@ -44,7 +44,7 @@ partition_option = click.option(
 
 
 def passphrase_of(key: Path | None) -> bytes | None:
-    """Ask for what unlocks a key, if there is one and it is locked."""
+    """Ask for the passphrase of a key, if there is one and it is locked."""
     from sfumato.verification.signature import is_locked
 
     if key is None:
@@ -53,7 +53,7 @@ def passphrase_of(key: Path | None) -> bytes | None:
 
 
 def warn_of_renamings(folder: Path) -> None:
-    """Warn of columns that a statistics program's file calls otherwise."""
+    """Warn of columns that have another name in the file of a statistics program."""
     from sfumato.verification.documents import read_manifest
     from sfumato.workflow.publish.statistics_output import renamings
 

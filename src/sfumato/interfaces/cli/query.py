@@ -54,7 +54,7 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
 
 
 def _print(found: QueryAnswer) -> None:
-    """Print the figures as a table, then what a reader should know."""
+    """Print the figures as a table, then notes for the reader."""
     by = list(found.rows[0].by) if found.rows else []
     heads = [*by, found.query.split()[0], "deviation", "least", "most"]
     rows = [

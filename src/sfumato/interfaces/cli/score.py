@@ -46,7 +46,6 @@ def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> 
 
 
 def _scored_row(row: Mapping[str, Any]) -> list[str]:
-    """Return the figures of one question."""
     figures = ["-" if row[name] is None else f"{row[name]:.1%}" for name in ("rate", "control-rate", "risk")]
     ends = row["interval"]
     interval = "-" if ends is None else f"{ends[0]:.1%} to {ends[1]:.1%}"

@@ -39,13 +39,13 @@ _NAME, _BETWEEN_COLUMNS = 28, 3
 
 
 def echo(text: str = "") -> None:
-    """Print text; a control sign in it is an escape."""
+    """Print text with control characters escaped."""
     click.echo(printable(text, kept="\n"))
 
 
 @contextmanager
 def progress_shown() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar on a terminal, and a line now and then elsewhere; always on standard error."""
+    """Show a bar on a terminal, and occasional lines elsewhere; always on standard error."""
     if logs_json() or not sys.stderr.isatty():
         now_and_then = _now_and_then()
         told = 0
@@ -88,7 +88,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
 
 @contextmanager
 def words_shown() -> Iterator[None]:
-    """Show how far slow measures have come: a line that changes on a terminal, one now and then elsewhere."""
+    """Show the progress of slow measures: one changing line on a terminal, occasional lines elsewhere."""
     from sfumato.runtime.progress import listening
 
     if logs_json() or not sys.stderr.isatty():
@@ -106,7 +106,7 @@ def words_shown() -> Iterator[None]:
 
 
 def _now_and_then() -> Callable[[str], None]:
-    """Return what says the first words, and then only those that come long after the last."""
+    """Return a function that prints the first words, and later words only after a pause."""
     said = -_SELDOM
 
     def hear(words: str) -> None:
@@ -127,7 +127,7 @@ def _progress_line(state: Progress) -> None:
 
 
 def _left(state: Progress) -> str:
-    """Say how long it will take; where that is not known yet, how long at most."""
+    """Describe the remaining time, or an upper bound if it is not known yet."""
     if state.remaining is not None:
         return f"{_duration(state.remaining)} left" if state.remaining else ""
     return "" if state.within is None else f"ends within {_duration(state.within)}"
@@ -197,7 +197,7 @@ def course_facts(state: Progress, growth: Growth) -> dict[str, Any]:
 
 
 def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
-    """Print how an exploration went: what was equal, what is left, how the frontier grew, what was slow."""
+    """Print the course of an exploration: duplicates, what is left, how the frontier grew, what was slow."""
     if state.equal:
         echo(f"{state.equal:,} made the same release as another, see `sfumato show`")
     if state.refined:
@@ -268,7 +268,7 @@ def guess_facts(guessed: Guess) -> dict[str, Any]:
 def print_frontier(
     project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
-    """Print the candidates as a table, what cannot be compared, and what could not be made."""
+    """Print the candidates as a table, then those that cannot be compared or made."""
     from sfumato.results.measurement import by_attribute, label_apart
 
     efficient, knee = found.efficient(), found.knee()
@@ -314,7 +314,7 @@ def print_frontier(
 
 
 def print_reasons(candidates: Iterable[Candidate]) -> None:
-    """Print which measures do not apply to which part of the candidates, and why."""
+    """Print which measures do not apply to some candidates, and why."""
     from sfumato.results.formatting import joined
 
     made = tuple(candidates)
@@ -332,7 +332,7 @@ def print_reasons(candidates: Iterable[Candidate]) -> None:
 
 
 def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
-    """Return how many columns fit the terminal when the second, the name, is given most of its words."""
+    """Return how many columns fit the terminal if the second one, the name, keeps most of its words."""
     widest = [max(map(len, cells)) for cells in zip(heads, *rows, strict=True)]
     widest[1] = min(widest[1], _NAME)
     ends = list(itertools.accumulate(width + _BETWEEN_COLUMNS for width in widest))
@@ -340,14 +340,14 @@ def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
 
 
 def name_of(recipe: Recipe) -> str:
-    """Return a recipe as a name that people say: ``Mondrian k=11, t=0.1``."""
+    """Return a recipe as a short name: ``Mondrian k=11, t=0.1``."""
     from sfumato.results.formatting import recipe_name
 
     return recipe_name(recipe)
 
 
 def _recipes(candidate: Candidate) -> str:
-    """Return the recipe of a candidate, and how many others make the same release."""
+    """Return the recipe of a candidate, and the number of other recipes for the same release."""
     return name_of(candidate.recipe) + (f" (+{len(candidate.also)} equal)" if candidate.also else "")
 
 
@@ -374,7 +374,7 @@ def print_measurements(measurements: Iterable[Measurement]) -> None:
 def judgement_facts(
     place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
 ) -> dict[str, Any]:
-    """Return what was found of a release that any program made, as plain data."""
+    """Return the findings on an external release as plain data."""
     return {
         "release": str(place),
         "records": release.n_records,
@@ -390,7 +390,7 @@ def judgement_facts(
 def print_judgement(
     place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
 ) -> None:
-    """Print what was assumed of a release that any program made, then its measurements by axis."""
+    """Print the assumptions about an external release, then its measurements by axis."""
     if release.kind == "synthetic":
         kept = f"{release.n_records:,} synthetic records, made from {release.n_original:,}"
     else:
@@ -406,7 +406,7 @@ def print_judgement(
 
 
 def print_groups(found: ByGroup) -> None:
-    """Print what was measured of each group, the one that does worst on a measure marked by a star."""
+    """Print the measurements of each group, with a star for the worst one."""
     worst = {label: found.worst(label) for label in found.labels}
     rows = [
         [
@@ -434,7 +434,6 @@ def _truth(untrue: Mapping[str, int]) -> str:
 
 
 def _print_axis(axis: str, measurements: list[Measurement]) -> None:
-    """Print the measurements of one side, with baselines and intervals where there are any."""
     columns = {
         "measure": [m.label for m in measurements],
         "of": [m.attribute or "" for m in measurements],
@@ -458,7 +457,7 @@ def print_answer(answer: Answer, broken: list[str]) -> None:
 
 
 def print_comparison(found: Comparison, recipes: list[str]) -> None:
-    """Print two releases side by side, then what it means in sentences."""
+    """Print two releases side by side, then a summary in sentences."""
     from sfumato.workflow.report.comparison_text import comparison_words, figure_rows, loss_rows, size_rows
 
     for name, recipe in zip(found.names, recipes, strict=True):
@@ -472,7 +471,7 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
 
 
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
-    """Warn of columns that a spreadsheet would take for formulas."""
+    """Warn of columns that a spreadsheet would treat as formulas."""
     if columns:
         beware(
             f"column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
@@ -481,7 +480,7 @@ def warn_of_formulas(columns: tuple[str, ...]) -> None:
 
 
 def print_singling_out(found: Mapping[str, Any]) -> None:
-    """Print what each column adds to what tells people apart, before anything is made."""
+    """Print how much each column contributes to singling people out."""
     from sfumato.results import formatting
 
     share = formatting.share
@@ -507,7 +506,7 @@ def print_singling_out(found: Mapping[str, Any]) -> None:
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
-    """Print a table; cells are shown as text, whatever is in them."""
+    """Print a table; cells are shown as plain text."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table as RichTable
@@ -528,7 +527,7 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
 
 
 def _width() -> int:
-    """Return how wide a table may be: as the terminal, or 160 signs where there is none."""
+    """Return the maximal width of a table: the terminal's, or 160 characters without one."""
     from rich.console import Console
 
     console = Console()
@@ -540,7 +539,7 @@ def _is_number(cell: str) -> bool:
 
 
 def _value(measure: str, value: float | None) -> str:
-    """Print a value as the report and the workbench do."""
+    """Print a value like the report and the workbench."""
     from sfumato.results.formatting import value_of
 
     return "n/a" if value is None else value_of(measure, value)

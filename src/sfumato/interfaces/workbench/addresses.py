@@ -12,7 +12,7 @@ from starlette.routing import NoMatchFound
 
 
 def slug(name: str) -> str:
-    """Write a name as one part of an address: letters, digits and ``_-`` stay, the rest is ``~`` and hex.
+    """Write a name as one part of a URL: letters, digits and ``_-`` stay, the rest is ``~`` and hex.
 
     So a column called ``..`` or ``a/b`` has an address that no browser and no server takes for a path.
 
@@ -25,7 +25,7 @@ def slug(name: str) -> str:
 
 
 def named(address: str, names: Iterable[str], what: str) -> str:
-    """Return the one of these names that stands in the address, or raise the page that says there is none."""
+    """Return the name that the address part encodes, or raise the page that says there is none."""
     for name in names:
         if slug(name) == address:
             return name
@@ -33,12 +33,12 @@ def named(address: str, names: Iterable[str], what: str) -> str:
 
 
 def data_page(project: str) -> str:
-    """Return the address of a project's data page, where everything begins."""
+    """Return the address of a project's data page, where every project starts."""
     return f"/projects/{slug(project)}/data"
 
 
 def link(request: Request, page: str, **parts: Any) -> str:
-    """Return the address of a page by the name of its route; its parts are names as they are.
+    """Return the address of a page by the name of its route; its parts are unencoded names.
 
     ``link(request, "attribute", project="adult", attribute="marital status")``. The project is that of
     the request where none is named.
@@ -59,7 +59,7 @@ def has_page(request: Request, page: str) -> bool:
 
 
 def next_page(fields: Mapping[str, str], file: str) -> str | None:
-    """Return where to go on with a file that was sent for new records; nothing for one that begins a project.
+    """Return where to continue with a file of new records; ``None`` for one that starts a project.
 
     What a form says never becomes an address: only the slugs in it do.
 

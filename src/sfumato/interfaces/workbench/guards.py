@@ -70,7 +70,7 @@ def guards(
 
 
 class WithHeaders:
-    """Put the headers on every answer that does not have them."""
+    """Add the headers to every answer that lacks them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -89,7 +89,7 @@ class WithHeaders:
 
 
 class WithoutDetails:
-    """Show a fault as a page; only its kind and its place in our code are noted, never a value."""
+    """Show a fault as a page; log only its kind and its place in our code, never a value."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -131,7 +131,7 @@ def _note(error: Exception) -> None:
 
 
 class KnownHosts:
-    """Refuse requests for another host, which a foreign page could make point here."""
+    """Refuse requests for another host, because a foreign page could point its name here."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
         self.app = app
@@ -159,7 +159,7 @@ def _host(written: str) -> str:
 
 
 class Door:
-    """Let in whoever brings the token, once; a cookie then speaks for that browser.
+    """Admit a request with the token once; then a cookie identifies the browser.
 
     Each token opens the door one time. The next one is announced to the person at the terminal.
     """
@@ -208,7 +208,7 @@ class Door:
 
 
 def _without_token(scope: Scope) -> str:
-    """Return the address that was asked for, as a path of our own and never of another host."""
+    """Return the requested address as a path of our own, never of another host."""
     kept = [
         (name, value) for name, value in QueryParams(scope["query_string"]).multi_items() if name != "token"
     ]
@@ -217,7 +217,7 @@ def _without_token(scope: Scope) -> str:
 
 
 class OwnWrites:
-    """Refuse to change anything for a page that is not ours."""
+    """Refuse changes from pages that are not ours."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -241,7 +241,7 @@ def _is_own(scope: Scope) -> bool:
 
 
 class LimitedSize:
-    """Refuse bodies that are too large, by what they say and by what arrives."""
+    """Refuse bodies that are too large, by the declared and by the received size."""
 
     def __init__(self, app: ASGIApp, upload_bytes: int) -> None:
         self.app = app

@@ -77,13 +77,13 @@ def page(request: Request, template: str, *, status: int = 200, **facts: Any) ->
 def problem(
     request: Request, status: int, said: str, remedy: str = "", *, mends_file: bool = False
 ) -> HTMLResponse:
-    """Show what went wrong, in words, and the way to how the data file is written where that may mend it."""
+    """Describe an error, and link to the data file page if changes there may help."""
     facts = {"title": _TITLES.get(status, "That did not work"), "said": said, "remedy": remedy}
     return page(request, "problem.html.j2", status=status, mends_file=mends_file, **facts)
 
 
 def back(request: Request, address: str, said: str = "") -> RedirectResponse:
-    """Lead on to a page after a change, with one sentence for that page to show."""
+    """Redirect to a page after a change, with one sentence to show there."""
     response = RedirectResponse(address, 303)
     if said:
         response.set_cookie(_SAID, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/")
@@ -91,7 +91,7 @@ def back(request: Request, address: str, said: str = "") -> RedirectResponse:
 
 
 def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Request], Awaitable[Response]]:
-    """Make an endpoint of a function of the request and its form, which then runs in a thread."""
+    """Make an endpoint from a function of the request and its form, and run it in a thread."""
 
     async def endpoint(request: Request) -> Response:
         async with request.form(max_fields=100_000, max_files=8) as form:
@@ -101,7 +101,7 @@ def posted(handler: Callable[[Request, FormData], Response]) -> Callable[[Reques
 
 
 def on_http_exception(request: Request, error: Exception) -> Response:
-    """Show what a route refuses."""
+    """Show the refusal of a route."""
     if not isinstance(error, HTTPException):
         raise error
     is_ours = error.detail != HTTPStatus(error.status_code).phrase
@@ -110,7 +110,7 @@ def on_http_exception(request: Request, error: Exception) -> Response:
 
 
 def on_sfumato_error(request: Request, error: Exception) -> Response:
-    """Show an error of ours, whose message names the remedy and no record's value."""
+    """Show one of our errors, whose message names the remedy and no record's value."""
     if not isinstance(error, SfumatoError):
         raise error
     mends_file = isinstance(error, DataError) and "project" in request.path_params
@@ -132,7 +132,7 @@ def _default(status: int) -> str:
 
 
 def _navigation(request: Request) -> list[tuple[str, str, bool]]:
-    """Return address, title and whether we are there, of every page of the project that is served."""
+    """Return the address, the title and whether it is the current one, for every page of the project."""
     projects = {slug(path.stem) for path in state_of(request).projects.files()}
     if request.path_params.get("project") not in projects:
         return []
@@ -170,7 +170,7 @@ def environment() -> jinja2.Environment:
 
 
 def _in_words(how: str, *given: Any) -> str:
-    """Write by one of the functions of `sfumato.results.formatting`, which the first page can do without."""
+    """Wrap a function of `sfumato.results.formatting`, which the first page need not import."""
     from sfumato.results import formatting
 
     written: str = getattr(formatting, how)(*given)

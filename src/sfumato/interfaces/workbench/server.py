@@ -71,7 +71,7 @@ def application(
 
 
 class _Complete:
-    """Bring in the heavy pages of a project: after the first page is answered, or when one is asked for."""
+    """Import the heavy pages of a project after the first page is answered, or when one is requested."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -94,7 +94,7 @@ async def _completed(scope: Scope) -> None:
 
 
 class _Static(StaticFiles):
-    """Our own style and script; a browser may keep them but asks whether they are still the same."""
+    """Our own style and script; a browser may cache them but checks that they are unchanged."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         response = await super().get_response(path, scope)
@@ -166,7 +166,7 @@ def _remove(doorway: Path | None) -> None:
 
 
 def _own_names() -> set[str]:
-    """Return the names and addresses by which other machines know this one."""
+    """Return the names and addresses by which other machines reach this one."""
     name = socket.gethostname()
     try:
         found = {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}

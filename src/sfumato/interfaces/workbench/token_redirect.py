@@ -14,12 +14,12 @@ _PAGE = (
 
 
 def leading_to(address: str) -> str:
-    """Return a page that goes on to an address by itself."""
+    """Return a page that redirects to an address by itself."""
     return _PAGE.format(address=html.escape(address))
 
 
 def write_doorway(folder: Path, address: str) -> Path:
-    """Write a page that leads to an address and that nobody but the owner can read.
+    """Write a page that redirects to an address and that only the owner can read.
 
     A browser is given the page and not the address: what a command is given, every user of a machine sees in
     its list of processes. It lies in the folder where it can, as some browsers may not read temporary files.

@@ -31,7 +31,7 @@ _ESTIMATE = "That the models hold together with what was published before is an 
 
 @dataclass(frozen=True, eq=False)
 class Applied:
-    """New records with a kept recoding, the models checked.
+    """New records with a kept recoding, after checking the models.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Applied:
 
     @property
     def estimate(self) -> str | None:
-        """Says where the check of all releases together is an estimate; ``None`` where it is exact."""
+        """Says if the check of all releases together is an estimate; ``None`` if it is exact."""
         if not self.n_unrecognized:
             return None
         return (
@@ -63,7 +63,7 @@ class Applied:
         )
 
     def reasons(self) -> list[str]:
-        """Say in words, with numbers only, why records were left out."""
+        """Say why records were suppressed, with numbers only."""
         found = [
             f"{count:,} with a value of {name!r} that no released value stands for"
             if name != NO_CLASS
@@ -82,7 +82,7 @@ def apply(
     earlier: Iterable[Release | str | Path] = (),
     parent: str | Path | None = None,
 ) -> Release:
-    """Give new records the released values of an earlier release, check the models, and publish them.
+    """Recode new records with an earlier release's values, check the models, and publish them.
 
     Every released value contains the record's own value. Records that no released value stands for are
     withheld. The models of the recipe must hold in the new release alone, and together with what was
@@ -141,7 +141,7 @@ def apply(
 def applied(
     recoding: Recoding, records: Records, earlier: Sequence[Release] = (), limit: float | None = None
 ) -> Applied:
-    """Apply a recoding and say what became of the records; see `apply`."""
+    """Apply a recoding and count what became of the records; see `apply`."""
     most = limit if limit is not None else recoding.suppression or USUAL_LIMIT
     check_bound("limit", Share, most)
     table = records if isinstance(records, Table) else Table.from_arrow(records)
@@ -167,7 +167,7 @@ def applied(
 def _recognized(
     recoding: Recoding, taken: Taken, table: Table, before: Sequence[Release]
 ) -> tuple[Release, Integers | None, list[Integers | None]]:
-    """Return the new release knowing its people, and whose each record is, now and in each earlier one."""
+    """Return the new release with its people, and each record's person now and in each earlier release."""
     bound, original = taken.release.original, recoding.release.original
     assert bound is not None
     new = replace(taken.release, person_names=person_names(table, bound, taken.schema))

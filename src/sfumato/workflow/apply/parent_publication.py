@@ -31,7 +31,7 @@ from sfumato.workflow.store.store import Store
 
 @dataclass(frozen=True, eq=False)
 class Parent:
-    """The release whose recoding is kept.
+    """The release whose recoding new records get.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Parent:
 
 
 def stored_parent(project: Project, store: Store, identity: str) -> Parent:
-    """Make the release of a candidate once more and keep its recoding.
+    """Make the release of a candidate again and keep its recoding.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def published_parent(project: Project, folder: Path, original: Path | None = Non
 
 
 def _knowing_people(release: Release, table: Table) -> Recoding:
-    """Keep the recoding of a release from its folder, and whose its records are where that is sure.
+    """Keep the recoding of a release from its folder, and the people of its records if they are certain.
 
     It is sure where every original record fits into one class at most, and the records that fit are those
     that were published, value by value.
@@ -110,7 +110,7 @@ def _knowing_people(release: Release, table: Table) -> Recoding:
 
 
 def _are_equal(one: Release, other: Release) -> bool:
-    """Return whether two releases of the same records are the same row by row."""
+    """Return whether two releases of the same records are equal row by row."""
     assert one.rows is not None
     assert other.rows is not None
     return np.array_equal(one.rows, other.rows) and all(
@@ -121,7 +121,7 @@ def _are_equal(one: Release, other: Release) -> bool:
 
 
 def _hold_the_same(one: Release, other: Release) -> bool:
-    """Return whether two releases have the same records, each as often."""
+    """Return whether two releases have the same records, each the same number of times."""
     columns, sizes = [], []
     for name in one.schema.released:
         place: dict[Label, int] = {}
@@ -155,7 +155,7 @@ def publish_applied(
     formats: Iterable[str] = (),
     partition_by: str | None = None,
 ) -> tuple[Decision, Applied]:
-    """Give the records of a file a kept recoding and publish them as the project says.
+    """Recode the records of a file and publish them with the project's settings.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
 
 
 def earlier_release(folder: Path, schema: Schema) -> Release:
-    """Read a published folder as anybody does: its labels, and no original."""
+    """Read a published folder as any reader does: its labels, and no original."""
     manifest = check_folder(folder, schema)
     return as_release(read_tables(folder, table_names(manifest.layout)), layout_of(manifest))
 
@@ -43,7 +43,7 @@ def earlier_release(folder: Path, schema: Schema) -> Release:
 def parent_facts(
     candidate: str | None, folder: Path | None = None, earlier: Iterable[Path] = ()
 ) -> ParentFacts:
-    """Name the release whose recoding is kept, and others that were published before.
+    """Name the release whose recoding is kept, and the other earlier releases.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def parent_facts(
 
 
 def check_folder(folder: Path, schema: Schema) -> Manifest:
-    """Return the manifest of a published folder that has these attributes and whose data is what it was."""
+    """Return the manifest of a published folder that has these attributes and unchanged data."""
     manifest = read_manifest(folder)
     _check_attributes(folder, manifest, schema)
     _check_unchanged(folder, manifest)

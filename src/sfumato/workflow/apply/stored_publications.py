@@ -18,7 +18,7 @@ from sfumato.workflow.store.store import Store
 
 
 def published_at(store: Store, identity: str) -> Path | None:
-    """Return where a candidate itself was published first, if its folder is still there."""
+    """Return the folder of the candidate's own first publication, if it still exists."""
     for decision, folder in zip(store.decisions(), store.folders(), strict=True):
         manifest = _manifest_of(Path(folder)) if decision.candidate == identity else None
         if manifest is not None and manifest.parent is None:
@@ -27,7 +27,7 @@ def published_at(store: Store, identity: str) -> Path | None:
 
 
 def known_folders(store: Store | None, schema: Schema) -> tuple[list[Path], int]:
-    """Return the folders of all releases in the store that can be compared, and how many cannot.
+    """Return the folders of all comparable releases in the store, and the number of others.
 
     One cannot that is gone, was changed, or has other attributes than the project has by now.
     """
@@ -37,7 +37,7 @@ def known_folders(store: Store | None, schema: Schema) -> tuple[list[Path], int]
 
 
 def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema: Schema) -> list[Release]:
-    """Return what was published before: made again where the same data gave it, else as its folder has it.
+    """Return the earlier releases: made again if this data gave them, else as their folders have them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema
 
 
 def _recipe(store: Store, manifest: Manifest, source: str) -> Recipe | None:
-    """Return how a release was made of this very data; ``None`` if it was not, or nobody knows."""
+    """Return the recipe that made a release from this data; ``None`` if there is none or it is unknown."""
     if manifest.parent is not None:
         return None
     try:

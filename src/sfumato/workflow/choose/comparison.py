@@ -54,7 +54,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """How the released records are spread over classes of records that look alike.
+    """How the released records are spread over classes of identical records.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def compare(
     *,
     names: tuple[str, str] = ("first", "second"),
 ) -> Comparison:
-    """Set two releases of one table side by side.
+    """Compare two releases of one table.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def compare(
 
 
 def figures_of(first: Iterable[Measurement], second: Iterable[Measurement]) -> tuple[Figure, ...]:
-    """Set measurements beside each other; those of one measure and attribute are in the same order."""
+    """Pair the measurements of two releases; those of one measure and attribute keep their order."""
     waiting: dict[tuple[str, str | None], list[Measurement]] = {}
     for one in second:
         waiting.setdefault((one.label, one.attribute), []).append(one)
@@ -307,7 +307,7 @@ def _worse_off(first: Release, second: Release, pairs: Pairs) -> tuple[WorseOff,
 
 
 def _counted(by: Trait, attribute: str | None, pairs: Pairs, first: Floats, second: Floats) -> WorseOff:
-    """Count by a figure of each released row that is worse the higher it is."""
+    """Count records by a figure of each released row where higher is worse."""
     more = first[pairs.first] - second[pairs.second]
     return WorseOff(
         by,
@@ -319,7 +319,7 @@ def _counted(by: Trait, attribute: str | None, pairs: Pairs, first: Floats, seco
 
 
 def _crowds(release: Release) -> Floats:
-    """Return for each released row its class size, turned: who is among fewer is worse off."""
+    """Return the negated class size of each released row: a smaller class is worse."""
     return -release.classes.sizes[release.classes.class_of].astype(np.float64)
 
 

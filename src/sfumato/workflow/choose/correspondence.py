@@ -13,7 +13,7 @@ from sfumato.runtime.errors import ParameterError
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Where the records of each original row lie in both releases.
+    """Where the records of each original row are in both releases.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Pairs:
 
     @classmethod
     def of(cls, first: Release, second: Release) -> Pairs | None:
-        """Pair the released rows; ``None`` where it is not known which record is which.
+        """Pair the released rows; ``None`` if the original row of a record is unknown.
 
         Records with equal values are taken to be spread independently over the rows of both releases.
         """
@@ -55,18 +55,18 @@ class Pairs:
 
     @property
     def in_both(self) -> Booleans:
-        """Which pairs are of records that both release."""
+        """Which pairs belong to records that both release."""
         return (self.first >= 0) & (self.second >= 0)
 
     @property
     def released(self) -> dict[str, float]:
-        """How many records both release, only one of them, or none."""
+        """The numbers of records that both release, only one of them, or none."""
         a, b = self.first >= 0, self.second >= 0
         kinds = {"both": a & b, "only-first": a & ~b, "only-second": b & ~a, "neither": ~a & ~b}
         return {kind: self.count(those) for kind, those in kinds.items()}
 
     def count(self, those: Booleans) -> float:
-        """Return how many records some pairs have: a whole number unless it is an expectation."""
+        """Return the number of records of some pairs: a whole number unless it is an expectation."""
         total = float(self.counts[those].sum())
         return total if self.expected else round(total)
 

@@ -68,7 +68,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be as large, as small or as good as can be."""
+    """A measure to make as large, as small or as good as possible."""
 
     aim: Aim
     measure: str
@@ -79,7 +79,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Bound:
-    """What must hold of a measure.
+    """A limit on a measure.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ class Bound:
     percent: bool = False
 
     def allows(self, value: float) -> bool:
-        """Return whether a value keeps the limit."""
+        """Return whether a value is within the limit."""
         if self.sign in ("<", ">"):
             beyond = self.number - value if self.sign == "<" else value - self.number
             return beyond > _TIE
         return self.excess(value) <= _TIE
 
     def excess(self, value: float) -> float:
-        """Return how far a value lies on the wrong side of the number; 0 on the right one."""
+        """Return how far a value is beyond the limit; 0 if it is within it."""
         if value == self.number:
             return 0.0
         if self.sign == "=":
@@ -115,11 +115,11 @@ class Bound:
 
     @property
     def is_upper(self) -> bool:
-        """Whether it keeps values from being larger."""
+        """Whether it limits values from above."""
         return self.sign in ("<=", "<")
 
     def tightness(self, value: float) -> float:
-        """Return a number that falls as a value would keep a tighter limit."""
+        """Return a number that decreases as a value would meet a tighter limit."""
         return self.excess(value) if self.sign == "=" else value if self.is_upper else -value
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Question:
-    """What is wanted, the first goal before the second, and what must hold.
+    """The goals, the most important first, and the limits.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class Question:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that it speaks of, each once."""
+        """The measures in it, each once."""
         return tuple(dict.fromkeys([*(g.measure for g in self.goals), *(b.measure for b in self.bounds)]))
 
     def __str__(self) -> str:
@@ -164,7 +164,7 @@ def parse(text: str) -> Question:
 
 
 def places_of(question: str, measure: str) -> tuple[int, int] | None:
-    """Return at which letters of a question a measure is written, as far as it is.
+    """Return the positions in a question at which a measure is written, as far as they are found.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def places_of(question: str, measure: str) -> tuple[int, int] | None:
 
 
 def resolve(question: Question, measurements: Iterable[Measurement]) -> Question:
-    """Name the measures of a question by their labels among what was measured, and check the units."""
+    """Replace the measures of a question by the labels of measurements, and check the units."""
     every = list(measurements)
     goals = tuple(replace(goal, measure=label_of(goal.measure, every)) for goal in question.goals)
     bounds = tuple(
@@ -194,7 +194,7 @@ def unmeasured(question: Question, measurements: Iterable[Measurement]) -> tuple
 
 
 def guards_attributes(label: str) -> bool:
-    """Return whether a measure or model is about what is learned of a sensitive attribute.
+    """Return whether a measure or model is about disclosure of a sensitive attribute.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def better_of(measure: str, measurements: Iterable[Measurement]) -> Better:
 
 
 def _checked(bound: Bound) -> Bound:
-    """Refuse 25 for a share and 25% for a number: both would answer another question."""
+    """Refuse 25 for a share and 25% for a number: both would answer a different question."""
     is_share = formatting.measure_words(bound.measure).unit == "share"
     if is_share and not bound.percent and 1 < bound.number < math.inf:
         raise ParameterError(
@@ -271,7 +271,7 @@ class _QuestionReader(TokenReader):
         return " ".join(parts)
 
     def _part_equation(self) -> None:
-        """Take ``k=5`` apart where it is a limit: where no sign follows it."""
+        """Split ``k=5`` into tokens if it is a limit, that is, if no comparison sign follows it."""
         kind, text, start, _ = self._tokens[self._place]
         following = next((t.kind for t in self._tokens[self._place + 1 :] if t.kind != "parameter"), "end")
         if kind == "parameter" and following != "sign":

@@ -20,7 +20,7 @@ _WIDE = 100
 
 @dataclass(frozen=True)
 class Step:
-    """What one would have if one limit lay elsewhere.
+    """The best candidate if one limit were different.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class LimitWorth:
 
 @dataclass(frozen=True, repr=False)
 class Answer:
-    """The candidate that a question asks for, or how far the nearest is from it.
+    """The candidate that a question asks for, or how far the nearest one is from it.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ _Compared = tuple[Candidate, _Values]
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question before the candidates that can be compared by it."""
+    """A question and the candidates that have all of its measures."""
 
     question: Question
     compared: tuple[_Compared, ...]
@@ -262,13 +262,13 @@ class _Asked:
         return self.question.bounds
 
     def _goals(self, values: _Values) -> tuple[float, ...]:
-        """Return the values of the goals in the order of preference, turned so that lower is better."""
+        """Return the values of the goals in order of preference, negated so that lower is better."""
         pairs = zip(self.signs, self.question.goals, strict=True)
         # computed in another order the same value may differ in its last digits
         return tuple(sign * float(f"{values[goal.measure]:.12g}") for sign, goal in pairs)
 
     def _rank(self, one: _Compared) -> tuple[Any, ...]:
-        """Order by the goals, then by what is limited: of two that are as good the more careful one."""
+        """Sort by the goals, then by the limited measures: of two equally good ones, the more careful one."""
         candidate, values = one
         limited = tuple(self.better[b.measure] * values[b.measure] for b in self._limits)
         return self._goals(values), limited, candidate.id
@@ -277,7 +277,7 @@ class _Asked:
         return all(bound.allows(values[bound.measure]) for bound in self._limits if bound is not but)
 
     def _trade_offs(self, ranked: Sequence[_Compared]) -> tuple[Candidate, ...]:
-        """Return the candidates after the first that no better ranked one equals or dominates."""
+        """Return the candidates after the first that no better-ranked one equals or dominates."""
         seen: list[tuple[float, ...]] = []
         found = []
         for candidate, values in ranked:
@@ -288,7 +288,7 @@ class _Asked:
         return tuple(found[1:])
 
     def _loosened(self, bound: Bound, values: _Values | None) -> tuple[Step | None, Step | None]:
-        """Return the least loosening of one limit that helps, and the one that gains most for its price."""
+        """Return the smallest loosening of a limit that helps, and the one that gains most for its price."""
         others = [one for one in self.compared if self._keeps(one[1], but=bound) and not self._keeps(one[1])]
         if values is not None:
             others = [one for one in others if self._goals(one[1]) < self._goals(values)]
@@ -305,7 +305,7 @@ class _Asked:
         return self._step(bound, first), None if best is first else self._step(bound, best)
 
     def _gain_for_price(self, bound: Bound, values: _Values) -> Callable[[_Compared], float]:
-        """Return how much a step gains on the first goal for each unit of loosening, both as drawn."""
+        """Return the gain on the first goal per unit of loosening, both on the scales of a chart."""
         goal = self.question.goals[0].measure
         gained, paid = self._drawn(goal), self._drawn(bound.measure, bound.number)
 
@@ -319,7 +319,7 @@ class _Asked:
         return rate
 
     def _drawn(self, measure: str, *more: float) -> Callable[[float], float]:
-        """Return the scale on which values of a measure are compared: logarithmic where they range widely."""
+        """Return the scale for comparing a measure's values: logarithmic if they have a wide range."""
         finite = self._finite(measure, *more)
         wide = min(finite) > 0 and max(finite) / min(finite) >= _WIDE
         return (lambda value: math.log(value) if value > 0 else -math.inf) if wide else float
@@ -329,7 +329,7 @@ class _Asked:
         return [value for value in values if math.isfinite(value)] or [0.0]
 
     def _tightened(self, bound: Bound, values: _Values, keeping: Sequence[_Compared]) -> Step | None:
-        """Return the best candidate that would keep a tighter limit than the answer does."""
+        """Return the best candidate within a tighter limit than the answer needs."""
         here = bound.tightness(values[bound.measure])
         tighter = [one for one in keeping if bound.tightness(one[1][bound.measure]) < here]
         return self._step(bound, min(tighter, key=self._rank)) if tighter else None
@@ -341,7 +341,7 @@ class _Asked:
         )
 
     def _nearest(self) -> Candidate | None:
-        """Return who is least far from keeping all limits, each in parts of its measure's range."""
+        """Return the candidate nearest to meeting all limits, in parts of each measure's range."""
         scales = []
         for bound in self._limits:
             drawn = self._drawn(bound.measure, bound.number)

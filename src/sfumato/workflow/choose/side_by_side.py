@@ -67,7 +67,7 @@ class SideBySide:
 
 
 def side_by_side(candidates: Sequence[Candidate], releases: Sequence[Release]) -> SideBySide:
-    """Set the releases of two or more candidates side by side.
+    """Compare the releases of two or more candidates.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def side_by_side(candidates: Sequence[Candidate], releases: Sequence[Release]) -
 
 
 def _lines(taken: Sequence[Sequence[Measurement]]) -> tuple[Line, ...]:
-    """Set measurements beside each other; those of one measure and attribute are in the same order."""
+    """Line up the measurements of several releases; those of one measure and attribute keep their order."""
     found: dict[tuple[str, str | None, int], list[Measurement | None]] = {}
     for place, measurements in enumerate(taken):
         seen: dict[tuple[str, str | None], int] = {}

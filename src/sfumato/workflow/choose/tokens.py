@@ -12,7 +12,7 @@ _LONGEST = 2_000
 
 
 class Misread(ParameterError):
-    """A text that cannot be read; it knows at which letters.
+    """A parse error with its position in the text.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Misread(ParameterError):
 
 
 class TypedToken(NamedTuple):
-    """A piece of a text: what kind it is, what it says, and its letters."""
+    """A token: its kind, its text and its position."""
 
     kind: str
     text: str
@@ -39,7 +39,7 @@ class TypedToken(NamedTuple):
 
 @dataclass(frozen=True)
 class Language:
-    """How the pieces of a small language look.
+    """The token syntax of a small language.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Language:
     pattern: re.Pattern[str]
 
     def tokens(self, text: str, offset: int = 0) -> list[TypedToken]:
-        """Take a text apart that begins at this letter of what was typed."""
+        """Split a text into tokens; ``offset`` is its position within the whole input."""
         if len(text) > _LONGEST:
             said = f"the {self.called} has {len(text):,} letters, more than {_LONGEST:,}; {self._like()}"
             raise Misread(said, _LONGEST, len(text))

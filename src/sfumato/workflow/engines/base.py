@@ -42,7 +42,7 @@ class Engine(Protocol):
         """
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
-        """Return the distinct rows of a source in which values that are released alike are one value.
+        """Return the distinct rows of a source after merging values that are released alike.
 
         There are about as many as released rows, however many distinct rows the source has. A recoding gives
         them the released values that it gives the records.

@@ -28,7 +28,7 @@ _GIGABYTE = 1e9
 
 @dataclass(frozen=True)
 class Coarser:
-    """An attribute at a level of its hierarchy, and about how many distinct rows that would leave.
+    """An attribute at a level of its hierarchy, and an estimate of the distinct rows that would leave.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ def working_memory() -> int:
 
 
 def rows_that_fit(n_columns: int) -> int:
-    """Return with how many distinct rows this machine can work."""
+    """Return the number of distinct rows that this machine can work with."""
     return int(SHARE * memory()) // (_BYTES_OF_CELL * (n_columns + 1))
 
 
 def require_room(label: str, n_bytes: int) -> None:
-    """Refuse what cannot be read at once, before it is tried.
+    """Refuse a source that does not fit into memory, before reading it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def require_room(label: str, n_bytes: int) -> None:
 
 
 def require_room_for_rows(label: str, table: Table, schema: Schema | None) -> None:
-    """Refuse a table with more distinct rows than can be worked on, and say what would make it fit.
+    """Refuse a table with too many distinct rows, and propose coarser levels that would fit.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def _coarser(table: Table, schema: Schema) -> Iterator[Coarser]:
 def levels_of(
     schema: Schema, name: str, values: pa.ChunkedArray, missing_values: Iterable[str]
 ) -> list[Integers]:
-    """Return for each level above the values themselves the node of each value.
+    """Return the node of each value on every level above the values themselves.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def levels_of(
 
 
 def too_many(label: str, n_rows: int, limit: int, coarser: Iterable[Coarser]) -> DataError:
-    """Refuse a source with more distinct rows than fit into memory, and say what would make it fit.
+    """Refuse a source with too many distinct rows for the memory, and propose coarser levels that would fit.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ _OF_THE_SCAN = ("file_index", "file_row_number", "filename")
 
 @dataclass(frozen=True)
 class DuckDB:
-    """Group the records by DuckDB, beyond memory where that is needed."""
+    """Group records with DuckDB, which spills to disk if memory is too small."""
 
     def reduce(
         self,
@@ -74,7 +74,7 @@ class DuckDB:
         return _answered(_Reduction(source, names, schema, tuple(missing_values), share), _reduced)
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
-        """Return rows in which values that are released alike are one value; see `Engine.apply`."""
+        """Return the distinct rows after merging values that are released alike; see `Engine.apply`."""
         names = recoding.schema.needed(source.schema.names)
         asked = _Reduction(source, names, recoding.schema, tuple(missing_values))
         return _answered(asked, partial(_recoded, recoding))
@@ -85,7 +85,7 @@ ENGINE = DuckDB()
 
 @dataclass(frozen=True)
 class _Reduction:
-    """What is to be reduced."""
+    """One source and the columns to reduce it to."""
 
     source: Source
     names: tuple[str, ...]
@@ -99,7 +99,7 @@ _Rows = tuple["pa.Table", Integers]
 
 
 def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], _Rows]) -> Table:
-    """Return the rows that a database gives as an answer, each with its count, as a table."""
+    """Return the rows of an answer with their counts as a table."""
     duckdb, trouble = _duckdb(), list[SfumatoError]()
     try:
         with (
@@ -139,7 +139,7 @@ def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
 
 
 def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
-    """Return the same, grouped by the numbers of values; nothing where values are the better choice."""
+    """Return the distinct rows, grouped by codes; ``None`` if grouping values is the better choice."""
     import pyarrow as pa
 
     kinds = [asked.source.schema.field(name).type for name in asked.names]
@@ -164,7 +164,7 @@ def _are_many(n_rows: int, _: int) -> bool:
 
 
 def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
-    """Return the distinct rows after every value was replaced by the first one that is released alike."""
+    """Return the distinct rows after replacing every value by the first one that is released alike."""
     import pyarrow as pa
 
     from sfumato.results.learned_recoding import released_alike
@@ -210,7 +210,7 @@ def _settings(folder: str) -> dict[str, str | int | bool]:
 
 
 def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:
-    """Define ``records`` and ``distinct_rows``; of a stream, which can be read once, the latter is kept."""
+    """Define ``records`` and ``distinct_rows``. A stream is read once, so its distinct rows are kept."""
     source, names = asked.source, asked.names
     places = [str(path.absolute()) for path in source.parquet]
     is_stream = not _can_read(source, names)
@@ -232,7 +232,7 @@ def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[Sfuma
 
 
 def _sampling(share: float) -> str:
-    """Return the condition that takes a share of the records, spread over all of them and always the same."""
+    """Return a condition that selects this share of the records, spread evenly and always the same."""
     if share >= 1:
         return ""
     # two rounds of multiplying by a prime, modulo one, with the high bits mixed into the low ones
@@ -263,7 +263,7 @@ def _grouping(relation: str, names: Sequence[str]) -> str:
 
 
 def _adding_up(relation: str, columns: Sequence[str]) -> str:
-    """Return the grouping of rows each of which stands for several records."""
+    """Return a grouping of rows that each represent several records."""
     together = ", ".join(columns)
     return (
         f"SELECT {together}, sum(n_records)::BIGINT AS n_records, min(position) AS position "
@@ -272,7 +272,7 @@ def _adding_up(relation: str, columns: Sequence[str]) -> str:
 
 
 def _can_read(source: Source, names: Sequence[str]) -> bool:
-    """Return whether DuckDB reads these files by itself, and sees the same values in them as Arrow does."""
+    """Return whether DuckDB reads these files itself and sees the same values as Arrow."""
     return bool(
         source.parquet
         and not any(map(is_pattern, source.parquet))
@@ -282,7 +282,7 @@ def _can_read(source: Source, names: Sequence[str]) -> bool:
 
 
 def _reader(source: Source, names: Sequence[str], trouble: list[SfumatoError]) -> pa.RecordBatchReader:
-    """Return the records as a stream; what goes wrong in it is kept, for DuckDB would tell it otherwise."""
+    """Return the records as a stream. Its error is kept, because DuckDB would reword it."""
     import pyarrow as pa
 
     kinds = [carried(source.schema.field(name).type) for name in names]
@@ -325,7 +325,7 @@ def _arrow(database: DuckDBPyConnection, statement: str) -> pa.Table:
 
 
 def _n_distinct(database: DuckDBPyConnection, asked: _Reduction) -> int:
-    """Return about how many distinct rows there are; no more than records where these already fit."""
+    """Estimate the number of distinct rows; return the number of records if even these fit."""
     if not asked.source.parquet:
         return _number(database, "SELECT count(*) FROM distinct_rows")
     n_records = _number(database, "SELECT count(*) FROM records")
@@ -341,7 +341,7 @@ def _number(database: DuckDBPyConnection, statement: str) -> int:
 
 
 def _coarser(database: DuckDBPyConnection, asked: _Reduction) -> list[Coarser]:
-    """Estimate in one pass how many rows each attribute would leave at each level of its hierarchy."""
+    """Estimate in one pass how many rows each attribute would leave on each level of its hierarchy."""
     joins, counts, tried = [], [], []
     for place, name in enumerate(asked.names):
         nodes = _nodes(database, asked, place)
@@ -362,7 +362,7 @@ def _coarser(database: DuckDBPyConnection, asked: _Reduction) -> list[Coarser]:
 
 
 def _nodes(database: DuckDBPyConnection, asked: _Reduction, place: int) -> pa.Table | None:
-    """Return each value of an attribute with its node at every level; nothing where it must stay as it is."""
+    """Return each value of an attribute with its node on every level; ``None`` if it must stay as it is."""
     import pyarrow as pa
 
     name, schema = asked.names[place], asked.schema

@@ -32,7 +32,7 @@ _BYTES_OF_CODE, _BYTES_OF_RECORD = 4, 40
 
 @dataclass(frozen=True)
 class MemoryEngine:
-    """Read all records at once; what does not fit into memory is refused."""
+    """Read all records at once, and refuse a source that does not fit into memory."""
 
     def reduce(
         self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
@@ -44,7 +44,7 @@ class MemoryEngine:
         return table
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
-        """Return rows in which values that are released alike are one value; see `Engine.apply`."""
+        """Return the distinct rows after merging values that are released alike; see `Engine.apply`."""
         import pyarrow as pa
 
         from sfumato.results.learned_recoding import released_alike
@@ -62,7 +62,7 @@ class MemoryEngine:
 
 
 def _bytes_to_read(source: Source, schema: Schema | None) -> int:
-    """Return how much memory reading takes at least: that of a text its length, if nothing more is known."""
+    """Return a lower bound of the memory for reading; a text counts its length if nothing more is known."""
     if not source.parquet:
         return sum(path.stat().st_size for path in source.files if path.is_file())
     files = ParquetFiles(source.parquet)
@@ -91,7 +91,7 @@ def _counted_parquet(files: ParquetFiles, schema: Schema | None, missing_values:
 
 
 def _numbered(files: ParquetFiles, names: Sequence[str]) -> tuple[pa.Table, Integers] | None:
-    """Return rows, those of each batch put together, and their counts; nothing where few are alike."""
+    """Return rows, merged batch by batch, and their counts; ``None`` if few rows are alike."""
     kinds = [files.schema.field(name).type for name in names]
     if not all(map(is_plain, kinds)):
         return None

@@ -27,7 +27,7 @@ _MOST_VALUES = 1 << 20
 
 @dataclass
 class NumberedRows:
-    """The rows of Parquet files, with a number for each value that was met so far.
+    """The rows of Parquet files, with a code for each value seen so far.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class NumberedRows:
         self.numbers = [{} for _ in self.names]
 
     def batches(self) -> Iterator[list[Integers]]:
-        """Yield columns of numbers, how many records each row stands for, and the place of the first."""
+        """Yield columns of codes, the number of records behind each row, and the first one's position."""
         import pyarrow as pa
 
         start = 0
@@ -87,7 +87,7 @@ class NumberedRows:
         return [*codes, np.bincount(group, minlength=n_rows), first + start]
 
     def table(self, columns: Sequence[Integers]) -> pa.Table:
-        """Return the values behind columns of numbers."""
+        """Decode columns of codes into values."""
         import pyarrow as pa
 
         values = [self._values(place, each) for place, each in enumerate(columns)]
@@ -115,7 +115,7 @@ def _has_many(column: pa.DictionaryArray) -> bool:
 
 
 def _places(column: pa.DictionaryArray) -> Integers:
-    """Return the places in the dictionary; that of a missing value is after the last."""
+    """Return positions in the dictionary; the missing value is after the last one."""
     import pyarrow as pa
 
     indices = column.indices.cast(pa.int32())
@@ -125,7 +125,7 @@ def _places(column: pa.DictionaryArray) -> Integers:
 
 
 def _numbers(known: dict[Any, int], column: pa.DictionaryArray) -> Integers:
-    """Return the number of each value of a dictionary, and that of a missing one if there is one."""
+    """Return the code of each value of a dictionary, and of the missing value if there is one."""
     import pyarrow as pa
 
     values = column.dictionary.to_pylist()

@@ -18,12 +18,12 @@ _PATTERN = ("*", "?", "[", "{")
 
 
 def codes_of(names: Sequence[str]) -> list[str]:
-    """Return what columns are called inside an engine: their own names are never part of a statement."""
+    """Return internal column names for an engine: the columns' own names never appear in a statement."""
     return [f"c{place}" for place in range(len(names))]
 
 
 def is_plain(kind: pa.DataType) -> bool:
-    """Return whether a type is one of text, numbers, truth values and days."""
+    """Return whether a type is text, a number, a Boolean or a day."""
     import pyarrow as pa
 
     types = pa.types
@@ -32,7 +32,7 @@ def is_plain(kind: pa.DataType) -> bool:
 
 
 def carried(kind: pa.DataType) -> pa.DataType:
-    """Return the type in which values are given to an engine that does not know their own.
+    """Return the type in which values are passed to an engine that does not know their own.
 
     Examples
     --------
@@ -50,17 +50,17 @@ def carried(kind: pa.DataType) -> pa.DataType:
 
 
 def are_told_apart(names: Sequence[str]) -> bool:
-    """Return whether names differ in more than small and capital letters, which engines do not look at."""
+    """Return whether names differ when case is ignored, as engines ignore it."""
     return len({name.casefold() for name in names}) == len(names)
 
 
 def is_pattern(path: Path) -> bool:
-    """Return whether an engine would take the name of a file for that of several."""
+    """Return whether an engine would read the name of a file as a pattern for several."""
     return any(sign in str(path.absolute()) for sign in _PATTERN)
 
 
 def typed(source: Source, names: Sequence[str], rows: pa.Table) -> pa.Table:
-    """Return the first columns of rows with the names and the types that they have in the source."""
+    """Return the first columns of rows with the names and types of the source."""
     import pyarrow as pa
 
     wanted = pa.schema([source.schema.field(name) for name in names])

@@ -45,7 +45,7 @@ for modules unless this variable is set. Nothing that we ask for needs Python th
 
 @dataclass(frozen=True)
 class Spark:
-    """Group the records by Spark."""
+    """Group records with Spark."""
 
     def reduce(
         self, source: Source, schema: Schema | None = None, *, missing_values: Iterable[str] = ()
@@ -55,7 +55,7 @@ class Spark:
         return _answered(source, names, _reduced, missing_values)
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
-        """Return rows in which values that are released alike are one value; see `Engine.apply`."""
+        """Return the distinct rows after merging values that are released alike; see `Engine.apply`."""
         names, spellings = recoding.schema.needed(source.schema.names), tuple(missing_values)
         return _answered(source, names, partial(_recoded, recoding, spellings), spellings)
 
@@ -69,7 +69,7 @@ def _answered(
     answer: Callable[[Any, Source, Sequence[str]], pa.Table],
     missing_values: Iterable[str],
 ) -> Table:
-    """Return the rows that Spark gives as an answer, each with its count, as a table."""
+    """Return the rows of an answer with their counts as a table."""
     _require_readable(source, names)
     failures = _failures()
     try:
@@ -99,7 +99,7 @@ def _failures() -> tuple[type[Exception], ...]:
 
 
 def _require_readable(source: Source, names: Sequence[str]) -> None:
-    """Refuse what Spark would not read, or read as other values than Arrow does."""
+    """Refuse files that Spark would not read, or would read as other values than Arrow."""
     if not source.parquet:
         raise DataError(f'{source.label}: the engine spark reads Parquet files; take engine = "duckdb"')
     for path in filter(is_pattern, source.parquet):
@@ -121,7 +121,6 @@ def _require_readable(source: Source, names: Sequence[str]) -> None:
 
 
 def _reduced(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
-    """Return the distinct rows with their counts."""
     from pyspark.sql import functions as f
 
     codes, limit = codes_of(names), rows_that_fit(len(names))
@@ -136,7 +135,7 @@ def _reduced(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
 def _recoded(
     recoding: Recoding, missing_values: Iterable[str], session: Any, source: Source, names: Sequence[str]
 ) -> pa.Table:
-    """Return the distinct rows after every value was replaced by the first one that is released alike."""
+    """Return the distinct rows after replacing every value by the first one that is released alike."""
     from sfumato.results.learned_recoding import released_alike
 
     records = _records(session, source, names)
@@ -150,7 +149,7 @@ def _recoded(
 
 
 def _replaced(session: Any, records: Any, code: str, values: pa.ChunkedArray, first: Integers) -> Any:
-    """Put the first value that is released alike in the place of each value of a column."""
+    """Replace each value of a column by the first value that is released alike."""
     import pyarrow as pa
     from pyspark.sql import functions as f
 
@@ -182,7 +181,7 @@ def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
 
 
 def _without_steps_up(path: Path) -> Path:
-    """Return a path without ``..``, which Spark would leave out of the name that it tells."""
+    """Resolve ``..`` in a path, because Spark omits it in the file names that it reports."""
     return path.parent.resolve() / path.name if ".." in path.parts else path
 
 
@@ -192,7 +191,7 @@ def _path(uri: str) -> Path:
 
 @contextmanager
 def _session() -> Iterator[Any]:
-    """Give the session that is there, or one that ends with this work."""
+    """Yield the active session, or one that ends with this work."""
     from pyspark.sql import SparkSession
 
     there = _active()
@@ -206,7 +205,7 @@ def _session() -> Iterator[Any]:
 
 
 def _active() -> Any:
-    """Return the session that somebody has started, in whichever thread."""
+    """Return the session that another part of the program has started, in any thread."""
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 

@@ -32,7 +32,7 @@ Try = Search | Recipe
 
 @dataclass(frozen=True, eq=False)
 class Ground:
-    """What an exploration stands on.
+    """The table, schema, measures and store that an exploration works with.
 
     Parameters
     ----------
@@ -56,22 +56,22 @@ class Ground:
 
     @property
     def source(self) -> str:
-        """What tells candidates of this table and schema from others."""
+        """A hash that identifies the candidates of this table and schema."""
         return source_of(self.original.table, self.original.schema)
 
     def task(self, recipe: Recipe) -> Task:
-        """Return the task of a recipe; its seed gives way to that of the exploration."""
+        """Return the task of a recipe with the exploration's seed."""
         seeded = replace(recipe, seed=self.seed)
         return Task(self.store.identity(seeded, self.source), seeded, self.asked)
 
 
 def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written | Measure], ...]:
-    """Return measures with the keys under which the store keeps them."""
+    """Return measures with their keys in the store."""
     return tuple((asked_key(each), each) for each in measures)
 
 
 def listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
-    """Return what a search proposes as far as that is known; ``None`` where it must run first."""
+    """Return the proposals of a search if they are known; ``None`` if it must run first."""
     if isinstance(search, Sweep):
         return search.recipes()
     known = ground.store.proposals(_digest(search, ground.source))
@@ -79,12 +79,12 @@ def listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
 
 
 def is_quick(search: Search) -> bool:
-    """Return whether a search says that it takes seconds, so that it need not wait for its turn."""
+    """Return whether a search declares that it takes seconds, so that it can run at once."""
     return getattr(type(search), "is_quick", False)
 
 
 def searched(search: Search, ground: Ground) -> list[Recipe]:
-    """Run a search, and keep what it proposes."""
+    """Run a search and store its proposals."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
     digest = _digest(search, ground.source)
@@ -101,14 +101,14 @@ def _digest(search: Search, source: str) -> str:
 
 
 def _former_digest(search: Search, source: str) -> str:
-    """Return the name that sfumato 0.1.0 gave to what a search proposed, while that is its first version."""
+    """Return the key that sfumato 0.1.0 gave to the proposals of a search in its first version."""
     described = [*methods.describe(search), source, "0.1.0"]
     known = version_of(type(search)) == 1
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
 
 
 def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
-    """Run a search; one that somebody else wrote in a process of its own, where there are any."""
+    """Run a search; a plug-in runs in a process of its own if there are worker processes."""
     piece = (search, luck)
     if apart is None or not methods.is_plugged_in(type(search)):
         return propose(piece, original.table, original.schema)
@@ -124,7 +124,7 @@ def propose(
     schema: Schema,
     at: Callable[[str], None] = lambda _: None,
 ) -> list[Recipe]:
-    """Return what a search proposes, if it is recipes.
+    """Return the proposals of a search, and refuse anything but recipes.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def propose(
 
 
 def still_open(tasks: Iterable[Task], store: Store) -> list[Task]:
-    """Leave out what is stored and of today: whole candidates, and measures that a candidate already has.
+    """Drop what the store holds in its current version: whole candidates, or single measures of one.
 
     Of recipes that make one release the first brings what was not measured yet.
     """

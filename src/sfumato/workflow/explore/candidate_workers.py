@@ -65,7 +65,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Finished:
-    """What came of a task.
+    """The outcome of a task.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def finished(
 def _made_here(
     tasks: Iterator[Task | None], original: Original, ends: float, at_first: float, later: list[Task]
 ) -> Generator[Finished]:
-    """Make the first of every method here, others for a while, and put those among the later that are not."""
+    """Make the first candidate of every method here, others for a while, and leave the rest for later."""
     took: dict[str, float] = {}
     while monotonic() < ends and (task := next(tasks, None)) is not None:
         method, began = task.recipe.sanitizer, monotonic()
@@ -158,21 +158,21 @@ def _made_here(
 
 
 def has_parameters(sanitizer: str) -> bool:
-    """Return whether a method has a parameter, as publishing everything or nothing has none."""
+    """Return whether a method has parameters; publishing everything or nothing has none."""
     return bool(methods.parameters_of(methods.look_up("sanitizer", sanitizer)))
 
 
 def _nobody(method: str) -> None:
-    """Say to nobody which method is at work."""
+    """Ignore the name of the method at work."""
 
 
 def _is_plugged_in(task: Task) -> bool:
-    """Return whether a task uses anything that somebody else wrote."""
+    """Return whether a task uses a plug-in."""
     return uses_plugin(task.recipe, [asked for _, asked in task.asked])
 
 
 def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
-    """Return whether a recipe or a measure uses anything that somebody else wrote."""
+    """Return whether a recipe or a measure uses a plug-in."""
     sanitizer = recipe.build()
     used = [sanitizer, *_parts(sanitizer)]
     for asked in measures:
@@ -184,7 +184,7 @@ def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
 def made_and_measured(
     table: Table, schema: Schema, recipe: Recipe, measures: Sequence[Written | Measure]
 ) -> tuple[Release, tuple[Measurement, ...]]:
-    """Make one release and measure it; where somebody else wrote a part, in a process that may crash."""
+    """Make and measure one release; if a plug-in takes part, in a process that may crash."""
     bound, piece = schema.bind(table), (recipe.seeded(), tuple(measures))
     if uses_plugin(recipe, measures):
         found: tuple[Release, tuple[Measurement, ...]] = done_by_worker(_made_and_measured, piece, *bound)
@@ -215,7 +215,7 @@ def _parts(method: object) -> tuple[Any, ...]:
 
 
 def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _nobody) -> Finished:
-    """Make and measure a candidate; what was measured of an equal release is not measured again.
+    """Make and measure a candidate; reuse the measurements of an equal release.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
 
 
 def _load(task: Task, table: Table, schema: Schema) -> None:
-    """Make and measure a candidate of a few rows, so that what is loaded then is not taken for its cost.
+    """Make and measure a candidate of a few rows, so that loading code does not count as its cost.
 
     They are never all rows: what is measured of these is remembered, and the candidate's own measures would
     cost nothing and tell nothing.
@@ -256,7 +256,7 @@ def _load(task: Task, table: Table, schema: Schema) -> None:
 
 
 def few_rows(table: Table, n_rows: int) -> Table:
-    """Return rows from all over a table; the domains stay, so that the schema fits."""
+    """Return rows from all over a table, with full domains so that the schema fits."""
     rows = np.unique(np.linspace(0, table.n_rows - 1, min(n_rows, table.n_rows)).astype(np.int64))
     return table.part(rows, table.weights[rows])
 
@@ -266,14 +266,13 @@ def _nothing(task: Task) -> dict[str, float]:
 
 
 class _Watch:
-    """How long the parts of some work take."""
+    """A stopwatch for the parts of some work."""
 
     def __init__(self) -> None:
         self.began = self.lap = perf_counter()
         self.laps: dict[str, float] = {}
 
     def stop(self, part: str) -> None:
-        """Say that a part is finished."""
         now = perf_counter()
         self.laps[part], self.lap = now - self.lap, now
 

@@ -27,7 +27,7 @@ _MOST_ROWS = 60_000_000
 
 @dataclass(frozen=True)
 class Telling:
-    """How far one column tells people apart.
+    """How much one column contributes to singling people out.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Telling:
 
 @dataclass(frozen=True)
 class SinglingSet:
-    """Columns that single people out together, where no fewer of them do.
+    """A minimal set of columns that single people out together.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class SinglingSet:
 
 @dataclass(frozen=True)
 class Distinction:
-    """What tells people apart.
+    """Which columns single people out.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Distinction:
 
     @property
     def counted(self) -> str:
-        """What is counted, in a word."""
+        """The noun for what is counted: records or people."""
         return "people" if self.counts_people else "records"
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class Distinction:
 
 
 def singling_out(table: Table, schema: Schema) -> Distinction:
-    """Return what each column adds to what tells people apart.
+    """Return how much each column contributes to singling people out.
 
     The smallest sets are SUDA's minimal sample uniques: a record is unique in them and in no part of them. As
     in SUDA, a set of m of the n quasi-identifiers counts (n - m)(n - m - 1)…(n - M), where M columns were
@@ -172,7 +172,7 @@ class _Together:
         return self.table.n_records if self.people is None else self.people.n_people
 
     def alone(self, columns: list[str]) -> Booleans:
-        """Return which rows are those of somebody whom nobody else looks like in these columns."""
+        """Return which rows belong to a person who is unique in these columns."""
         codes = [self.table[name].codes for name in columns]
         cardinalities = [len(self.table[name].domain) for name in columns]
         numbers, n_classes = number_rows(codes, cardinalities, self.table.n_rows)
@@ -187,20 +187,20 @@ class _Together:
         return self.n_of(self.alone(columns)) / self.n_people if columns else 0.0
 
     def n_of(self, rows: Booleans) -> int:
-        """Return of how many people some of these rows are."""
+        """Return the number of people among these rows."""
         if self.people is None:
             return int(np.count_nonzero(rows))
         return len(np.unique(self.people.person_of[rows]))
 
     def separation(self, column: str) -> float:
-        """Return the share of all pairs of records that a column tells apart."""
+        """Return the share of all pairs of records that differ in a column."""
         codes, n_records = self.table[column].codes, self.table.n_records
         counts = np.bincount(codes, weights=self.table.weights)
         pairs = n_records * (n_records - 1)
         return 1.0 - float((counts * (counts - 1)).sum()) / pairs if pairs else 0.0
 
     def smallest_sets(self, names: list[str]) -> tuple[list[SinglingSet], int]:
-        """Return the sets of columns in which records are unique and not in fewer of them."""
+        """Return the minimal sets of columns in which records are unique."""
         chosen = sorted(names, key=self.separation, reverse=True)[:_MOST_COLUMNS]
         columns = [name for name in names if name in chosen]
         alone: dict[tuple[str, ...], Booleans] = {}
@@ -228,7 +228,7 @@ def _subsets(columns: list[str], most: int) -> Iterator[tuple[str, ...]]:
 
 
 def _parts(sets: list[SinglingSet], n_columns: int, most: int) -> Mapping[str, float]:
-    """Return each column's share of the scores of all sets that it belongs to."""
+    """Return each column's share of the scores of all sets that contain it."""
     scores: Counter[str] = Counter()
     total = 0
     for each in sets:

@@ -12,7 +12,7 @@ from sfumato.results.frontier import Frontier
 
 @dataclass(frozen=True)
 class Growth:
-    """The hypervolume of a front over time.
+    """The hypervolume of a frontier over time.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ class Growth:
 
     @property
     def shares(self) -> tuple[tuple[float, float], ...]:
-        """After how many seconds which share of the last hypervolume stood."""
+        """The share of the last hypervolume that was reached after each number of seconds."""
         return tuple((seconds, volume / self.steps[-1][1]) for seconds, volume in self.steps)
 
     def reached(self, share: float) -> float:
-        """Return after how many seconds a share of the last hypervolume stood."""
+        """Return the seconds after which a share of the last hypervolume was reached."""
         return next(seconds for seconds, so_far in self.shares if so_far >= share)
 
 
 def growth_of(frontier: Frontier, explored: Mapping[str, float]) -> Growth:
-    """Return how a front grew; the worst value on each axis, of all candidates, bounds its hypervolume.
+    """Return how a frontier grew; the worst value of all candidates on each axis bounds the hypervolume.
 
     Parameters
     ----------

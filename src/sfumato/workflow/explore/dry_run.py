@@ -63,7 +63,7 @@ class Forecast:
 
 
 def forecast(project: Project, store: Store, workers: int, budget: float | None = None) -> Forecast:
-    """Return what an exploration would do; nothing is written.
+    """Return what an exploration would do, without writing anything.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
 
 
 def _slowness(clock: float, work: float) -> float:
-    """Return how many times as long as on a free machine something takes, from how long work took.
+    """Return the slowdown compared with a free machine, from how long a known piece of work took.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def _seconds(
     budget: float | None,
     start: float,
 ) -> float | None:
-    """Return how long candidates take, and with a budget those in gaps: of which methods, and how many."""
+    """Return the time of candidates, and within a budget of those in gaps: of which methods, how many."""
     planned = costs.of_all(wanted, workers)
     if planned is None or (budget is None and not wanted):
         return planned
@@ -128,7 +128,7 @@ def _seconds(
 
 
 def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
-    """Return what a search proposes, if that is known or soon found."""
+    """Return the proposals of a search if they are known or the search is quick."""
     known = listed(search, ground)
     if known is not None or not is_quick(search):
         return known
@@ -136,7 +136,7 @@ def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
 
 
 def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) -> int:
-    """Try one candidate of each method that was never timed, and note what it would cost; count them."""
+    """Time one candidate of each method without a known cost on samples, and note it; return their number."""
     ends = process_time() + _PATIENCE
     n_sampled = 0
     for task in tasks:
@@ -151,7 +151,7 @@ def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) 
 
 
 def _foreseen(task: Task, table: Table, schema: Schema) -> dict[str, float]:
-    """Return what a candidate would cost, by its parts, from samples that grow until one is telling."""
+    """Return the expected cost of a candidate, by part, from growing samples until one is informative."""
     sizes, taken = [min(_SMALLEST, table.n_rows)], list[float]()
     while True:
         parts = make(task, few_rows(table, sizes[-1]), schema).seconds
@@ -164,12 +164,12 @@ def _foreseen(task: Task, table: Table, schema: Schema) -> dict[str, float]:
 
 
 def _is_telling(before: float, last: float) -> bool:
-    """Return whether two samples took long enough to tell how the time grows."""
+    """Return whether two samples took long enough to show how the time grows."""
     return last >= _LONG or (last >= _TELLING and before >= _TELLING / 5)
 
 
 def _growth(sizes: Sequence[int], taken: Sequence[float], n_rows: int) -> float:
-    """Return by which factor the table takes longer than the largest sample, from how the samples differ.
+    """Return how many times longer the table takes than the largest sample, from how the samples differ.
 
     What is the same for every size, as summing up a domain, does not grow: the time is a constant and a power
     of the rows, and the last three samples tell both.

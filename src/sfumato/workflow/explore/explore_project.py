@@ -114,7 +114,7 @@ def explore(
     progress: Callable[[Progress], None] = lambda _: None,
     read: DataRead | None = None,
 ) -> Progress:
-    """Make and measure all candidates of a project that the store does not hold yet.
+    """Make and measure all candidates of a project that the store lacks.
 
     A method that fails is told as a warning, once, by the kind of its exception; everything else goes on, and
     the next exploration tries again what it left unmade.
@@ -184,7 +184,7 @@ def fill(
     progress: Callable[[Progress], None],
     began: float | None = None,
 ) -> Progress:
-    """Make and measure what is tried and the store does not hold yet; who calls holds the store.
+    """Make and measure everything in the plan that the store lacks; the caller holds the store's lock.
 
     Parameters
     ----------
@@ -224,24 +224,24 @@ def fill(
 
 
 class _Spent(BaseException):
-    """Raised where the budget ends while a search is at work."""
+    """Raised if the budget ends while a search is running."""
 
 
 @dataclass(frozen=True)
 class _Told:
-    """Which faults were told; the same one is told once."""
+    """Faults that were reported, so that each is reported once."""
 
     reasons: set[str | None] = field(default_factory=set)
 
     def tell(self, words: str, reason: str | None) -> None:
-        """Warn of a fault that was not told yet."""
+        """Warn of a fault unless it was reported before."""
         if reason not in self.reasons:
             self.reasons.add(reason)
             warnings.warn(words, MethodFails, stacklevel=3)
 
 
 class _Course:
-    """How an exploration goes: what is to be done next, and what has come of what was done.
+    """The course of an exploration: what to do next, and the outcomes so far.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ class _Course:
         self.refining: _Refining | None = None
 
     def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
-        """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
+        """Yield the tasks: listed candidates, then proposals of searches, then candidates for gaps."""
         lines: list[Sequence[Recipe]] = [[each.normalized() for each in tries if isinstance(each, Recipe)]]
         searches: list[Search] = []
         for each in tries:
@@ -308,7 +308,7 @@ class _Course:
             yield from self._refined()
 
     def _in_order(self, lines: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
-        """Yield what is open of several tries; what was given up before comes last."""
+        """Yield open tasks of several blocks; candidates that were given up before come last."""
         tasks = [[task for task in map(self.ground.task, recipes) if self._is_new(task)] for recipes in lines]
         every = [task for line in tasks for task in line]
         if not every:
@@ -326,7 +326,6 @@ class _Course:
                 yield self._given(task)
 
     def _is_new(self, task: Task) -> bool:
-        """Return whether a task was not listed before."""
         before = len(self.ids)
         self.ids.add(task.id)
         return len(self.ids) > before
@@ -338,7 +337,7 @@ class _Course:
 
     @property
     def _is_at_work(self) -> bool:
-        """Whether something was given out and has not come back."""
+        """Return whether a task was handed out and has not come back."""
         return self.n_given > self.state.done
 
     def _searched(self, search: Search) -> list[Recipe]:
@@ -353,11 +352,11 @@ class _Course:
 
     @property
     def _refinements(self) -> str:
-        """Under which name the store keeps what was tried in gaps."""
+        """Return the store's key for the candidates that were tried in gaps."""
         return hashlib.sha256(f"refinement {self.ground.source}".encode()).hexdigest()
 
     def _refined(self) -> Iterator[Task | None]:
-        """Yield what may fill a gap, until nothing is left to try or it adds next to nothing."""
+        """Yield candidates for gaps until nothing is left to try or they add next to nothing."""
         store, source = self.ground.store, self.ground.source
         while self._is_at_work:
             yield None
@@ -387,7 +386,7 @@ class _Course:
         return self.ground.task(recipe).id in self.ids
 
     def take_in(self, result: Finished) -> None:
-        """Store what is finished, and tell it."""
+        """Store a finished candidate and report the progress."""
         candidate, ground = result.candidate, self.ground
         self.costs.note(candidate.recipe.sanitizer, result.seconds)
         ground.store.keep_costs(ground.source, self.n_rows, candidate.recipe.sanitizer, result.seconds)
@@ -409,7 +408,7 @@ class _Course:
         )
 
     def _slow(self) -> dict[str, Any]:
-        """Return which measure takes more than half of the time, and how much, if one does."""
+        """Return the measure that takes more than half of the time, with its share, if there is one."""
         key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
         if share <= 0.5 or self.state.elapsed < _LONG:
             return {"slow": "", "slow_share": 0.0}
@@ -434,25 +433,25 @@ class _Course:
         return holder
 
     def hear(self, words: str) -> None:
-        """Tell what is being searched or measured."""
+        """Report what is being searched or measured."""
         if self.is_searching and monotonic() >= self.ends:
             raise _Spent
         self.progress(replace(self.state, now=words, **self._times()))
 
     def _say(self, **changed: Any) -> None:
-        """Tell how far it has come."""
+        """Report the progress."""
         self.state = replace(self.state, **changed)
         self.state = replace(self.state, **self._times())
         self.progress(self.state)
 
     def _times(self) -> dict[str, Any]:
-        """Return how long it took and will take."""
+        """Return the elapsed and the remaining time."""
         now = monotonic()
         within = None if self.ends == math.inf else max(self.ends - now, 0.0)
         return {"elapsed": now - self.began, "remaining": self._remaining(), "within": within}
 
     def _remaining(self) -> float | None:
-        """Return the seconds that are left, as soon as a method was timed from which others follow."""
+        """Return the remaining seconds once a method was timed from which others can be estimated."""
         now = monotonic()
         if self.is_searching or not self.costs.is_telling():
             return None
@@ -468,7 +467,7 @@ class _Course:
         return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
 
     def _on_front(self) -> list[str]:
-        """Return the methods of the efficient candidates, looked up when there is a tenth more of all."""
+        """Return the methods on the frontier, updated whenever a tenth more candidates exist."""
         if 10 * len(self.made) >= 11 * self.n_compared:
             self.n_compared = len(self.made)
             placed = tuple(c for c in self.made.values() if None not in map(c.value, self.axes))
@@ -477,19 +476,19 @@ class _Course:
 
     @cached_property
     def _n_refined(self) -> int:
-        """How many candidates will probably be tried in gaps; those of earlier runs were some of them."""
+        """Estimate how many candidates will be tried in gaps, including those of earlier runs."""
         usual = usually_refined(self.ground.original.table.n_rows)
         return max(usual - len(self.ground.store.proposals(self._refinements)), min(_VAIN, usual))
 
     def ended(self) -> Progress:
-        """Return how it stands at the end, and tell it where the budget ended it."""
+        """Return the final progress, and report if the budget ended the exploration."""
         if monotonic() >= self.ends:
             self._say(is_spent=True)
         return self.state
 
 
 class _Refining:
-    """Whether filling gaps still makes the front grow, and how long it will.
+    """Whether filling gaps still makes the frontier grow, and for how long it will.
 
     Parameters
     ----------
@@ -505,7 +504,7 @@ class _Refining:
         self.volumes: dict[int, float] = {}
 
     def left(self, n_done: int, now: float) -> float:
-        """Return the seconds that are left at the pace so far, if the front grows a little further."""
+        """Return the remaining seconds at the pace so far, if the frontier keeps growing a little."""
         n_last = max(self.volumes, default=self.n_before)
         enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
         n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
@@ -513,7 +512,7 @@ class _Refining:
         return _LONGER * n_left * (now - self.since) / (n_done - self.n_before)
 
     def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
-        """Return whether the last candidates added anything, or there are too few to say.
+        """Return whether the last candidates added anything, or are too few to judge.
 
         Parameters
         ----------

@@ -22,7 +22,7 @@ _NEAR = 1e-3
 
 @dataclass(frozen=True)
 class Gap:
-    """A gap between two neighbours on the front.
+    """A gap between two neighbours on the frontier.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Gap:
 
 
 def gaps(frontier: Frontier) -> list[Gap]:
-    """Return the gaps of a frontier with two axes that are not small, the largest first."""
+    """Return the large gaps of a frontier with two axes, the largest first."""
     front = [c for c in frontier.efficient() if all(map(math.isfinite, _place(c, frontier.axes)))]
     whole = _area(front[0], front[-1], frontier.axes) if front else 0.0
     if not whole:
@@ -49,7 +49,7 @@ def gaps(frontier: Frontier) -> list[Gap]:
 
 
 def between_neighbours(frontier: Frontier, is_known: Callable[[Recipe], bool]) -> Iterator[Recipe]:
-    """Yield recipes that may fill a gap, the largest gap first, none that is known.
+    """Yield new recipes that may fill a gap, the largest gap first.
 
     They are between the two neighbours, and between each neighbour and the next release of its own method
     on the other side of the gap.
@@ -72,7 +72,7 @@ def _area(one: Candidate, other: Candidate, axes: Sequence[str]) -> float:
 
 
 def _beyond(one: Candidate, other: Candidate, every: Sequence[Candidate], axis: str) -> list[Candidate]:
-    """Return the candidates that lie as far from one as the other does, on its side, the nearest first."""
+    """Return the candidates at least as far from ``one`` as ``other`` is, on its side, the nearest first."""
     (here,), (there,) = _place(one, [axis]), _place(other, [axis])
     way = math.copysign(1.0, there - here)
     steps = [(way * (_place(each, [axis])[0] - here), each) for each in every]
@@ -117,7 +117,7 @@ def middle(one: Recipe, other: Recipe) -> Recipe | None:
 
 
 class _Apart(Exception):
-    """Raised where two recipes differ in something that has no middle."""
+    """Raised if two recipes differ in a parameter that has no middle."""
 
 
 def _halfway(one: Any, other: Any) -> Any:
@@ -135,7 +135,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _number_between(one: float, other: float) -> float:
-    """Return the middle of two numbers, written shortly; the first where there is nothing in between."""
+    """Return the middle of two numbers with few digits; the first one if nothing is in between."""
     low, high = sorted((one, other))
     half = math.sqrt(low * high) if low > 0 and high > 1 else (low + high) / 2
     if isinstance(one, int) and isinstance(other, int):

@@ -55,7 +55,7 @@ class InspectedAttribute:
 
 @dataclass(frozen=True)
 class RiskAsItStands:
-    """How well people could be found if a table were published as it is.
+    """How easily people could be found if a table were published as it is.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class RiskAsItStands:
 
 @dataclass(frozen=True, repr=False)
 class Inspection:
-    """What a table looks like, and how risky it is as it stands; no value of a record is in it.
+    """What a table looks like, and how risky it is as it is; it holds no value of a record.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class Inspection:
 
     @property
     def n_people(self) -> int:
-        """How many people there are: as many as records, where nobody is known to have several."""
+        """The number of people; as many as records if nobody is known to have several."""
         return self.table.n_people
 
     @property
@@ -144,12 +144,12 @@ class Inspection:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should look at before anything is released, in sentences."""
+        """Sentences on what a person should check before anything is released."""
         return (*warnings_of(self.insensitive), *self._repeated)
 
     @property
     def _repeated(self) -> tuple[str, ...]:
-        """Ask whose the records are, where far more agree in all quasi-identifiers than chance explains."""
+        """Ask for the person's column if far more records agree than chance explains."""
         if self.repeated < _MANY_REPEATED:
             return ()
         return (
@@ -222,7 +222,7 @@ def inspect(
     table: str | None = None,
     query: str | None = None,
 ) -> Inspection:
-    """Look at a table: what its attributes are, and how risky it would be to publish it as it stands.
+    """Look at a table: what its attributes are, and how risky it would be to publish it as it is.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def _inspected_with(records: Table, table: Table, schema: Schema) -> Inspection:
 
 
 def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
-    """Guess what the columns of a table are, and which values mean that one is missing."""
+    """Guess the roles of a table's columns, and which values are codes for missing ones."""
     missing = likely_missing_values(table)
     known = Table.from_arrow(table, missing_values=missing) if missing else table
     guesses = guess(known)
@@ -275,7 +275,7 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
 
 
 def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
-    """Return what an inspection of a table and the schema that is bound to it finds, as plain data."""
+    """Return the inspection of a table and its bound schema as plain data."""
     return _inspected(table, schema).to_dict()
 
 
@@ -296,7 +296,7 @@ def _inspected(table: Table, schema: Schema) -> Inspection:
 
 
 def _survey(release: Release) -> Iterator[str]:
-    """Say what survey weights and households tell of the risk."""
+    """Say what survey weights and households mean for the risk."""
     if release.survey_weights is not None:
         individual, uniqueness = measure(release, [IndividualRisk(), PopulationUniqueness()])
         yield (
@@ -353,7 +353,7 @@ def _median_class(release: Release) -> int:
 
 
 def _share_repeated(release: Release, table: Table) -> float:
-    """Return the share of the records that agree with another in all quasi-identifiers, if that is no chance.
+    """Return the share of records that agree with another in all quasi-identifiers, unless by chance.
 
     By chance, if the columns had nothing to do with each other, pairs would agree as often as in each
     column, multiplied; as columns do have to do with each other, so much and ten times that is no sign.
@@ -370,7 +370,7 @@ def _share_repeated(release: Release, table: Table) -> float:
 
 
 def _others(most: float) -> str:
-    """Say with how many others a value is shared."""
+    """Say how many others share a value."""
     if most < 1:
         return "nobody else"
     return f"at most {most:,.0f} other{'s' if most >= 2 else ''}"

@@ -39,7 +39,7 @@ def explore(
     budget: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Frontier:
-    """Make and measure candidates, and return them with those that no other beats.
+    """Make and measure candidates, and return them with their frontier.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _PRELOAD = "sfumato.workflow.explore.preload"
 
 @dataclass(frozen=True, eq=False)
 class Original:
-    """What every piece of work begins with: the bound table, and the store for its sums."""
+    """The bound table, and the store for its sums, that every piece of work starts from."""
 
     table: Table
     schema: Schema
@@ -62,7 +62,7 @@ def done_by_workers(
 
 
 def done_by_worker(work: Work, piece: Any, table: Table, schema: Schema) -> Any:
-    """Return the result of one piece of work that may take its process with it; `MethodFailed` if it does."""
+    """Return the result of one piece of work in a process of its own; `MethodFailed` if it crashes."""
     original = Original(table, schema, IN_MEMORY)
     ((_, result),) = done_by_workers(work, iter([piece]), original, 1, UNLIMITED)
     if isinstance(result, Lost):
@@ -72,7 +72,7 @@ def done_by_worker(work: Work, piece: Any, table: Table, schema: Schema) -> Any:
 
 @contextmanager
 def _opened(work: Work, original: Original, reporter: Reporter) -> Iterator[Callable[[Any], Any]]:
-    """Make a worker ready: open the store, and let everything that is told come to the parent."""
+    """Prepare a worker: open the store, and forward its messages to the parent."""
     from threadpoolctl import threadpool_limits
 
     # there are as many workers as processors: threads of linear algebra would only get in each other's way

@@ -18,7 +18,7 @@ _AT_ONCE = 1 << 20
 
 
 def fingerprint_of(release: Release) -> str:
-    """Return a hash of what is released, and from which original rows, in whatever order the rows stand.
+    """Return a hash of what is released, and from which original rows, in any order of rows.
 
     Releases of one table that have it in common are the same to every reader and to every measure. It says
     as much as the release itself, so that it is keyed before it is kept, and never published.
@@ -52,19 +52,18 @@ def fingerprint_of(release: Release) -> str:
 
 @dataclass(frozen=True)
 class _Column:
-    """A number for each row: its own, or that which another array has for it."""
+    """A number for each row: its own index, or an entry of another array."""
 
     codes: Integers
     number_of: Integers | None = None
 
     def of(self, rows: Integers | slice) -> Integers:
-        """Return the numbers of these rows."""
         own = self.codes[rows]
         return own if self.number_of is None else self.number_of[own]
 
 
 def _order(release: Release, columns: Sequence[_Column]) -> Integers | slice:
-    """Return the rows in the order of their numbers: as they are, where they stand in that of the original.
+    """Return the rows in the order of their numbers; as they are, if they follow the original's order.
 
     Nothing is then sorted, and nothing as long as the rows is made.
     """
@@ -74,7 +73,7 @@ def _order(release: Release, columns: Sequence[_Column]) -> Integers | slice:
 
 
 def _parts(order: Integers | slice) -> Iterator[Integers | slice]:
-    """Yield some rows at a time."""
+    """Yield rows in chunks."""
     n_rows = order.stop if isinstance(order, slice) else len(order)
     for first in range(0, n_rows, _AT_ONCE):
         part = slice(first, min(first + _AT_ONCE, n_rows))
@@ -82,7 +81,7 @@ def _parts(order: Integers | slice) -> Iterator[Integers | slice]:
 
 
 def _ranked(cells: Cells) -> tuple[str, _Column]:
-    """Return the released values in an order of their own, and the place of each row's value in it."""
+    """Return the released values in a canonical order, and the rank of each row's value."""
     places = sorted(cells.occurring.tolist(), key=lambda code: str(cells.labels[code]))
     rank = np.zeros(len(cells.labels), dtype=np.int64)
     rank[places] = np.arange(len(places))
@@ -97,6 +96,6 @@ def _members(cells: Cells, code: int) -> tuple[int, str]:
 
 
 def _numbered(group_of: Integers) -> Integers:
-    """Number groups in the order in which they appear."""
+    """Number groups in order of first appearance."""
     _, first, number = np.unique(group_of, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number].astype(np.int64)

@@ -10,7 +10,7 @@ from sfumato.workflow.explore.time_estimate import Costs
 
 
 def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
-    """Yield the tasks of all tries, the next one chosen when it is asked for.
+    """Yield the tasks of all blocks; each is chosen when it is asked for.
 
     First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
     every method and of every family of every try, those that cost little first; then each family in the
@@ -44,7 +44,7 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
 
 
 def _families(tasks: Iterable[Task]) -> list[list[Task]]:
-    """Part tasks by method, models and words: in each part only numbers differ, or what is a list."""
+    """Group tasks by method, models and words, so that members differ only in numbers or lists."""
     found: dict[tuple[object, ...], list[Task]] = {}
     for task in tasks:
         given = task.recipe.parameters
@@ -62,7 +62,7 @@ def _cost(task: Task, costs: Costs) -> float:
 
 
 def spread(n: int) -> list[int]:
-    """Return the numbers below n: the middle, both ends, then again and again the middles in between.
+    """Return the numbers below n: the middle, both ends, then repeatedly the middles between them.
 
     Examples
     --------

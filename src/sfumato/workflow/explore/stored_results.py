@@ -25,7 +25,7 @@ _FRESH = 2.0
 
 
 def source_now(project: Project, store: Store) -> str:
-    """Return the `source_of` of a project's data; the data is read only if it changed since it was read."""
+    """Return the `source_of` of a project's data, which is read only if it has changed."""
     place = str(project.data_path.absolute())
     known = store.source_read(place, _described(project), _state(project)[0])
     return source_of(*read_noted(project, store)) if known is None else known
@@ -33,7 +33,7 @@ def source_now(project: Project, store: Store) -> str:
 
 @dataclass(frozen=True)
 class DataRead:
-    """The data of a project as it was read, bound, and in which state the files were before."""
+    """The data of a project after binding, and the state of its files before reading."""
 
     table: Table
     schema: Schema
@@ -47,7 +47,7 @@ class DataRead:
 
 
 def read_noted(project: Project, store: Store, read: DataRead | None = None) -> tuple[Table, Schema]:
-    """Read the data of a project unless that was done, and keep in the store which source that was."""
+    """Read the data of a project unless ``read`` has it, and store which source it was."""
     read = read or DataRead.of(project)
     before, written = read.state
     if before and _state(project) == read.state and time.time() - written > _FRESH:
@@ -57,7 +57,7 @@ def read_noted(project: Project, store: Store, read: DataRead | None = None) -> 
 
 
 def _state(project: Project) -> tuple[str, float]:
-    """Return sizes and times of a project's data files, and the latest; nothing if one is missing."""
+    """Return sizes and times of a project's data files, and the latest time; empty if a file is missing."""
     from sfumato.reading.sources import state_of
 
     try:
@@ -97,7 +97,7 @@ def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[
 
 
 def remade(candidate: Candidate, table: Table, schema: Schema) -> Release:
-    """Make the release of a candidate once more."""
+    """Make the release of a candidate again."""
     from sfumato.sanitizers import sanitize
 
     if candidate.infeasible is not None:

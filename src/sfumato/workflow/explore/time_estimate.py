@@ -25,7 +25,7 @@ _NONE: Mapping[str, float] = MappingProxyType({})
 
 
 def usually_refined(n_rows: int) -> int:
-    """Return how many candidates are tried in gaps of a frontier, as a rule; a few rows have few gaps.
+    """Return the usual number of candidates for gaps; a table with few rows has few gaps.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def usually_refined(n_rows: int) -> int:
 
 @dataclass(frozen=True)
 class Costs:
-    """What making and measuring cost, by method.
+    """The costs of making and measuring, by method.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ class Costs:
     longest: float = math.inf
 
     def note(self, sanitizer: str, seconds: Mapping[str, float]) -> None:
-        """Add what one candidate cost, by its parts."""
+        """Add the cost of one candidate, by part."""
         for part, taken in seconds.items():
             self.now[sanitizer, part] = self.now.get((sanitizer, part), Cost()).plus(taken)
 
     def of(self, sanitizer: str, asked: Iterable[str]) -> float | None:
-        """Return the seconds that making and measuring takes; ``None`` where nothing was ever made.
+        """Return the seconds for making and measuring; ``None`` if nothing was ever made.
 
         A method that was never tried is taken to cost what the others do, or so many times that as it is
         known to take.
@@ -78,7 +78,7 @@ class Costs:
     def of_all(
         self, tasks: Iterable[Task], workers: int = 1, ages: Mapping[str, float] = _NONE
     ) -> float | None:
-        """Return the seconds that many take, several at once; no less than the one that takes longest.
+        """Return the seconds for many tasks on several workers; at least those of the longest task.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class Costs:
     def of_refining(
         self, sanitizers: Iterable[str], asked: Iterable[str], n_refined: int, workers: int = 1
     ) -> float | None:
-        """Return the seconds that so many candidates in gaps take, by several at once.
+        """Return the seconds for ``n_refined`` candidates in gaps on several workers.
 
         Parameters
         ----------
@@ -119,15 +119,15 @@ class Costs:
         return n_refined * fmean(known) / workers if known else 0.0
 
     def has(self, sanitizer: str) -> bool:
-        """Return whether this method was ever tried."""
+        """Return whether this method was ever timed."""
         return (sanitizer, MAKING) in self.before or (sanitizer, MAKING) in self.now
 
     def is_telling(self) -> bool:
-        """Return whether it is known what a method with parameters costs, from which others follow."""
+        """Return whether the cost of any method with parameters is known, so that others follow."""
         return any(part == MAKING and has_parameters(name) for name, part in {*self.before, *self.now})
 
     def _making(self, sanitizer: str) -> float | None:
-        """Return what making takes: as known, or as others take, each by its weight."""
+        """Return the seconds for making: as timed, or as other methods take, scaled by weight."""
         own = self._usual((sanitizer, MAKING))
         if own is not None:
             return own
@@ -152,7 +152,7 @@ class Costs:
         return None if before is None else before.usual
 
     def shares(self) -> dict[str, float]:
-        """Return by measure which share of the time of this run it took."""
+        """Return each measure's share of the time of this run."""
         whole = sum(cost.seconds for cost in self.now.values())
         taken: dict[str, float] = {}
         for (_, part), cost in self.now.items():
@@ -162,5 +162,5 @@ class Costs:
 
 
 def _weight(sanitizer: str) -> float:
-    """Return how many times as long as Mondrian a method takes, as a rule; as long where it does not say."""
+    """Return how many times as long as Mondrian a method usually takes; 1 if it does not declare it."""
     return own(methods.find("sanitizer", sanitizer), "times_mondrian") or 1.0

@@ -37,7 +37,7 @@ class ReleaseColumns:
 
     @classmethod
     def of(cls, files: Files, schema: Schema, match: str | None) -> ReleaseColumns:
-        """Tell the columns apart."""
+        """Sort the columns by what they are."""
         names = files.records.column_names
         attributes = tuple(name for name in schema.released if name in names)
         if not attributes:
@@ -52,7 +52,7 @@ class ReleaseColumns:
 
 
 def named_as_in(schema: Schema, files: Files, match: str | None) -> Files:
-    """Give columns the names of attributes from which they differ in case and signs only."""
+    """Rename columns to attributes from which they differ only in case and punctuation."""
     described = [attribute.name for attribute in schema.attributes]
     taken = {*described, files.group, match}
     free = [name for name in files.records.column_names if name not in taken]
@@ -101,7 +101,7 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
 
 
 def _only_counts(column: pa.ChunkedArray) -> bool:
-    """Return whether a column is the number of its row, from 0 or from 1: pandas and R write one unasked."""
+    """Return whether a column is the row number, from 0 or from 1: pandas and R write one by default."""
     import pyarrow as pa
 
     if not len(column) or not pa.types.is_integer(column.type) or column.null_count:

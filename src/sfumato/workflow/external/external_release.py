@@ -36,7 +36,7 @@ def read_release(
     missing_values: Iterable[str] = (),
     kind: RecordKind | None = None,
 ) -> Release:
-    """Take files as a release of a table, whichever program wrote them.
+    """Read files that any program wrote as a release of a table.
 
     Every released value is read as the set of original values that it may stand for. Rows and columns
     may be in any order. What had to be assumed is said in the notes of the release.
@@ -113,7 +113,7 @@ def read_release(
 def _assumed_kind(
     cells: Mapping[str, Cells], schema: Schema, *, is_doubtful: bool
 ) -> tuple[RecordKind, tuple[str, ...]]:
-    """Return what rows stand for where nobody says it, and what was assumed."""
+    """Return the assumed meaning of a row if none is given, and a note on the assumption."""
     judged = {name: cells[name].sets for name in (*schema.quasi_identifiers, *schema.sensitive)}
     changed = [name for name, sets in judged.items() if sets is None]
     if changed:
@@ -130,7 +130,7 @@ def _assumed_kind(
 
 
 def untrue_cells(release: Release) -> dict[str, int]:
-    """Return for each attribute how many released cells do not contain the original value.
+    """Return for each attribute the number of released cells that exclude the original value.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def untrue_cells(release: Release) -> dict[str, int]:
 
 
 def _uncounted(bound: Table, rows: Integers | None, kind: RecordKind) -> tuple[str, ...]:
-    """Say that people cannot be counted, where somebody has several records and nobody knows which."""
+    """Note that people cannot be counted, because someone has several records and nobody knows which."""
     if bound.person_of is None or rows is not None or kind == "synthetic":
         return ()
     return (
@@ -194,7 +194,7 @@ def _written(
 def _kept_rows(
     written: Mapping[str, WrittenColumn], schema: Schema, weights: Integers, suppressed: Suppressed
 ) -> tuple[Integers, list[str]]:
-    """Return the rows that are published records, and what was taken for a suppressed one."""
+    """Return the rows that are published records, and a note on those assumed to be suppressed."""
     starred = _all_withheld(written, schema.quasi_identifiers, len(weights))
     count = f"Records that are * in every quasi-identifier: {weights[starred].sum():,}."
     if suppressed == "leave-out" and starred.any():

@@ -18,7 +18,7 @@ from sfumato.runtime.errors import DataError
 
 @dataclass(frozen=True, eq=False)
 class WrittenColumn:
-    """The labels of one attribute, every one once and plain.
+    """The distinct labels of one attribute, normalized.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class WrittenColumn:
         spellings: Spellings,
         original_weights: Integers | None,
     ) -> WrittenColumn:
-        """Make the labels plain, and decide what a missing cell is.
+        """Normalize the labels, and decide what a missing cell means.
 
         It is the missing value where the original has as many of them (or any, where its weights are not
         given), else a suppressed cell: then some of them are, and a reader cannot tell which.
@@ -75,13 +75,13 @@ class WrittenColumn:
         return cls(name, codes, labels, spellings, withheld, (*notes, note))
 
     def taken(self, rows: Integers) -> WrittenColumn:
-        """Return the column of these rows, with the labels that they have."""
+        """Return the column restricted to these rows, with the labels that they have."""
         used, codes = np.unique(self.codes[rows], return_inverse=True)
         labels = tuple(self.labels[code] for code in used)
         return replace(self, codes=codes.astype(np.int32), labels=labels, withheld=self.withheld[used])
 
     def cells(self, weights: Integers, role: Role) -> tuple[Cells, list[str]]:
-        """Return the cells, and what is to be said about them."""
+        """Return the cells, and notes on them."""
         numbers = _numbers(self.labels, self.spellings)
         if numbers is not None:
             return self._perturbed(numbers, weights)
@@ -112,7 +112,7 @@ class WrittenColumn:
         return _with_the_rest(cells) if role == "sensitive" else cells
 
     def _perturbed(self, numbers: Sequence[Value], weights: Integers) -> tuple[Cells, list[str]]:
-        """Take numbers that the original does not have as released values that are no sets."""
+        """Treat numbers that the original lacks as released values that are not sets."""
         known = {value for value in self.spellings.column.domain if value is not None}
         foreign = np.array([value is not None and value not in known for value in numbers])
         n_foreign = int(weights[foreign[self.codes]].sum())
@@ -136,7 +136,7 @@ class WrittenColumn:
 
 
 def _spelt_otherwise(name: str, labels: Sequence[Label], spellings: Spellings) -> tuple[str, ...]:
-    """Say that numbers are written in another way than in the original, and read as the same ones."""
+    """Note that numbers are written differently from the original and read as the same ones."""
     n_others = sum(
         label is not None and plain is not None and plain != label and spellings.number(label) is not None
         for label, plain in ((label, spellings.plain(label)) for label in labels)
@@ -150,7 +150,7 @@ def _spelt_otherwise(name: str, labels: Sequence[Label], spellings: Spellings) -
 
 
 def withheld_cells(column: Column, hierarchy: Hierarchy, n_rows: int) -> Cells:
-    """Return the cells of an attribute that is not in the release."""
+    """Return the cells of an attribute that the release lacks."""
     return suppressed_cells(column, hierarchy, np.zeros(n_rows, dtype=np.int64))
 
 
@@ -166,7 +166,7 @@ def _n_missing(codes: Codes, values: Sequence[Value], weights: Integers) -> int:
 
 
 def _numbers(labels: Sequence[Label], spellings: Spellings) -> list[Value] | None:
-    """Return the number behind each label, where all are numbers and some not of the original."""
+    """Return the number behind each label, if all are numbers and the original lacks some."""
     if spellings.column.kind != "numeric":
         return None
     numbers: list[Value] = [None if label is None else spellings.number(label) for label in labels]
@@ -177,7 +177,7 @@ def _numbers(labels: Sequence[Label], spellings: Spellings) -> list[Value] | Non
 
 
 def _with_the_rest(cells: Cells) -> Cells:
-    """Add the original values that no released one stands for, so that shares of all of them add up."""
+    """Add the original values that no released one represents, so that all shares add up to 1."""
     sets = cells.sets
     assert sets is not None
     rest = np.setdiff1d(np.arange(len(cells.domain)), sets.members)

@@ -14,7 +14,7 @@ from sfumato.runtime.errors import DataError
 
 
 def matched_rows(released: Table, original: Table, bound: Table, schema: Schema, match: str) -> Integers:
-    """Return for each released record the row of the bound original that it comes from.
+    """Return for each released record its row in the bound original.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def matched_rows(released: Table, original: Table, bound: Table, schema: Schema,
 
 
 def _keeping(match: str, schema: Schema) -> Schema:
-    """Return the schema that keeps the column through binding."""
+    """Return a schema under which binding keeps the column."""
     kept = [
         Attribute(a.name, "insensitive", "categorical") if a.name == match and not a.is_released else a
         for a in schema.attributes

@@ -36,7 +36,7 @@ _COUNTS = frozenset(("count", "counts", "n", "frequency"))
 
 @dataclass(frozen=True, eq=False)
 class Files:
-    """One row for each released record, and what the files tell about themselves.
+    """One row for each released record, and what the files declare about themselves.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def open_files(release: Any, sensitive: Any, group: str | None, schema: Schema) 
 
 
 def bare(name: str) -> str:
-    """Return a name without case and signs: R writes ``marital.status`` for ``marital-status``."""
+    """Return a name without case and punctuation: R writes ``marital.status`` for ``marital-status``."""
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 

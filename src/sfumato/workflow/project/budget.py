@@ -12,7 +12,7 @@ _NONE = "none"
 
 
 def seconds_of(written: str) -> float:
-    """Read a time; ``none`` is as long as it takes.
+    """Read a time in seconds; ``none`` is unlimited.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def default_measures(
 
 
 def _of_counts(schema: Schema) -> Written:
-    """Return the score of counts of three attributes together, or of as many as there are."""
+    """Score the counts of three attributes together, or of as many as there are."""
     n_compared = len(schema.quasi_identifiers) + len(schema.sensitive)
     return "k-marginal" if n_compared >= 3 else {"k-marginal": {"attributes": max(n_compared, 1)}}
 

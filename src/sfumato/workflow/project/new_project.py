@@ -68,7 +68,7 @@ _POLICY = """\
 def start_project(
     data: Path | str, target: Path, dialect: Mapping[str, str] | None = None
 ) -> tuple[Table, tuple[Guess, ...]]:
-    """Guess what the columns of a source are and write a project file; return the table and the guesses.
+    """Guess the roles of a source's columns and write a project file; return the table and the guesses.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def start_project(
 
 
 def _as_named_from(target: Path, data: str) -> str:
-    """Return where the data is as a project file says it: from its own folder, or by an address."""
+    """Return the data's place as a project file writes it: relative to its own folder, or as an address."""
     return data if is_address(data) else Path(os.path.relpath(data, str(target.parent))).as_posix()
 
 
@@ -117,7 +117,7 @@ def project_text(
     thousands: str = "",
     dialect: Mapping[str, str] | None = None,
 ) -> str:
-    """Return the text of a commented project file that says what was guessed and tries the usual.
+    """Return the text of a commented project file with the guesses and the default plan.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def _key(name: str) -> str:
 
 
 def _toml(value: str | float | Sequence[str] | Sequence[float] | NestedMapping) -> str:
-    """Write texts, numbers, lists and tables in TOML, which shares its escapes with JSON but for one."""
+    """Write texts, numbers, lists and tables in TOML, whose escapes equal JSON's except for one."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (int, float)):

@@ -15,7 +15,7 @@ from sfumato.runtime.errors import ProjectError, suggestion
 
 @dataclass(frozen=True)
 class NamedPolicy:
-    """What must hold before anything may be published, under a name.
+    """The limits that must hold before anything may be published, under a name.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ POLICIES = {
 
 
 def limits_of(name: object) -> Mapping[str, Limit]:
-    """Return the limits of a named policy, or say which name is near."""
+    """Return the limits of a named policy; if there is none, name similar ones."""
     if not isinstance(name, str) or name not in POLICIES:
         hint = suggestion(str(name), POLICIES) or f"; allowed are {', '.join(POLICIES)}"
         raise ProjectError(f"policy.named: cannot be {name!r}{hint}")

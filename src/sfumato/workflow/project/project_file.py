@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class Data(Section, frozen=True):
-    """The section ``[data]``: where the records are and how they are written."""
+    """The section ``[data]``: where the records are and how the file is written."""
 
     path: str
     table: str | None = None
@@ -59,13 +59,13 @@ class Data(Section, frozen=True):
 
 
 class Population(Section, frozen=True):
-    """The section ``[population]``: everybody from whom the records were drawn, as a number or as a file."""
+    """The section ``[population]``: everyone from whom the records were drawn, as a number or a file."""
 
     size: int | None = None
     path: str | None = None
 
     def given_to(self, written: Written) -> Written:
-        """Let a measure that asks for the population and names none have this one."""
+        """Pass this population to a measure that needs one and names none."""
         name, parameters = methods.name_and_parameters(written)
         cls = methods.find("measure", name)
         known = () if cls is None else methods.parameters_of(cls)
@@ -152,7 +152,7 @@ class _Limit(Section, frozen=True):
 
 
 class Publication(Section, frozen=True):
-    """The section ``[publication]``: what a reader of the report should know."""
+    """The section ``[publication]``: facts for the readers of the report."""
 
     title: str = ""
     purpose: str = ""
@@ -179,7 +179,7 @@ class _File(Section, frozen=True):
 
 @dataclass(frozen=True)
 class Project:
-    """A publication as its project file describes it, everything checked that needs no data.
+    """A publication as its project file describes it, with everything checked that needs no data.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Project:
 
     @classmethod
     def parse(cls, text: str, path: Path) -> Project:
-        """Check the text of a project file that lies, or will lie, at this place."""
+        """Check the text of a project file that is, or will be, at this place."""
         written = _parsed(text, path)
         try:
             return _project(path, written)
@@ -239,18 +239,18 @@ class Project:
 
     @property
     def _data_place(self) -> str | Path:
-        """Where the records are: what is no file is named by itself."""
+        """Where the records are: a path relative to the project file, or an address as it is."""
         named = self.data.path
         return named if "://" in named or named == STANDARD_INPUT else self.data_path
 
     @property
     def store_path(self) -> Path:
-        """The store of candidates, beside the project file."""
+        """The store of candidates, next to the project file."""
         return self.path.with_suffix(".sqlite")
 
     @property
     def measures(self) -> tuple[Written, ...]:
-        """Everything to measure: both sides, the groups that do worst, and what the policy speaks of."""
+        """Everything to measure: both sides, the worst-off groups, and the measures in the policy."""
         listed = (*self.privacy, *self.utility, *_of_worst((*self.privacy, *self.utility), self.by))
         asked = (self.population.given_to(name) for name in unnamed(self.policy, listed))
         return (*listed, *(_placed(each, self.path.parent) for each in asked))
@@ -262,7 +262,7 @@ class Project:
         return privacy, utility
 
     def source(self, path: Path | None = None) -> Source:
-        """Return where the records are: in the data file, or in another that is written alike."""
+        """Return where the records are: in the data file, or in another with the same layout."""
         return source_at(
             path or self._data_place,
             table=self.data.table,
@@ -275,7 +275,7 @@ class Project:
     def table(
         self, path: Path | None = None, schema: Schema | None = None, *, is_whole: bool = False
     ) -> Table:
-        """Read the records as they are, from the data file or from another that is written alike.
+        """Read the records as they are, from the data file or from another with the same layout.
 
         Columns that a schema neither releases nor needs are left out. A sample is taken of the data file
         alone, unless it is asked for as a whole.
@@ -288,12 +288,12 @@ class Project:
         return engine_named(self.data.engine).reduce(self.source(path), schema, missing_values=spellings)
 
     def all_records(self, recoding: Recoding) -> Table:
-        """Read all records, values that a recoding releases alike as one."""
+        """Read all records, and merge values that a recoding releases alike."""
         engine = engine_named(self.data.engine)
         return engine.apply(self.source(), recoding, missing_values=self.data.missing_values)
 
     def codebook(self, path: Path | None = None) -> Codebook:
-        """Return the labels of the data file, or of another that is written alike."""
+        """Return the labels of the data file, or of another with the same layout."""
         return codebook_of(self.source(path).files)
 
     def read(self) -> tuple[Table, Schema]:
@@ -302,14 +302,14 @@ class Project:
 
 
 def _of_worst(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
-    """Return the measures of the groups that do worst on each of the measures."""
+    """Return for each measure the measure of the group that does worst on it."""
     asked = [build_measure(written) for written in listed]
     found = (each for attribute in by for each in worst_for_each(asked, attribute))
     return tuple({each.name: each.parameters} for each in found)
 
 
 def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
-    """Return the measures that a policy speaks of and nobody listed."""
+    """Return the measures that a policy limits and the project does not list."""
     asked = [build_measure(written) for written in listed]
     named = {name for each in asked for name in (each.name, each.label)}
     wanted = dict.fromkeys(name if name in named else of_one(name)[0] for name in policy)
@@ -399,7 +399,7 @@ def _checked(data: Data) -> Data:
 
 
 def _undescribed(data: Data, described: Mapping[str, Any]) -> tuple[Attribute, ...]:
-    """Return the columns of weights and households that are given no role: they are not released."""
+    """Return the weight and household columns without a role, which are not released."""
     named = [name for name in (data.weight, data.household) if name is not None and name not in described]
     return tuple(Attribute(name, "withheld") for name in dict.fromkeys(named))
 
@@ -429,7 +429,7 @@ def _attribute(name: str, block: Any, folder: Path) -> Attribute:
 
 
 def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:
-    """Build what the one key of ``{ csv = … }``, ``{ intervals = … }`` and so on says."""
+    """Build the hierarchy that the one key of ``{ csv = … }``, ``{ intervals = … }`` and so on names."""
     where = f"attributes.{name}.hierarchy"
     kinds = [key for key in written if key in _HIERARCHIES]
     if len(kinds) != 1:
@@ -460,7 +460,7 @@ def _check_by(by: Iterable[str], schema: Schema) -> None:
 
 
 def _check_limited(names: Iterable[str], labels: Container[str], schema: Schema) -> None:
-    """Refuse limits on measures that there are not, or on single attributes that they do not speak of."""
+    """Refuse limits on unknown measures, or on single attributes that a measure does not distinguish."""
     for name in names:
         measure, attribute = of_one(name)
         if measure not in labels:
@@ -482,7 +482,7 @@ def _check_sensitive(name: str, measure: str, attribute: str, schema: Schema) ->
 
 
 def _placed(written: Written, folder: Path) -> Written:
-    """Take the files that a measure reads from beside the project file; paths are relative to it."""
+    """Resolve the paths of a measure's files, which are relative to the project file."""
     if isinstance(written, str):
         return written
     return {
@@ -494,14 +494,14 @@ def _placed(written: Written, folder: Path) -> Written:
 
 
 def _files(measure: str) -> frozenset[str]:
-    """Return the parameters of a measure that are files."""
+    """Return the names of a measure's parameters that are files."""
     cls = methods.find("measure", measure)
     named = {} if cls is None else methods.named_in(cls)
     return frozenset(name for name, what in named.items() if what == "file")
 
 
 def _policy(written: Mapping[str, Any]) -> tuple[Mapping[str, Limit], dict[str, Any]]:
-    """Return the limits of the named policy, if one is named, and what the file limits beside it."""
+    """Return the limits of the named policy, if any, together with the file's own limits."""
     limited = {name: block for name, block in written.items() if name != "named"}
     return (limits_of(written["named"]) if "named" in written else {}), limited
 
@@ -518,7 +518,7 @@ def _limit(name: str, block: Any) -> Limit:
 
 
 def _within(search: Search, policy: Mapping[str, Limit]) -> Search:
-    """Let a search that asks for it know what the policy requires."""
+    """Pass the policy's limits to a search that asks for them."""
     return search.within(policy) if isinstance(search, KnowsPolicy) else search
 
 

@@ -51,7 +51,7 @@ class _Scenario(Section, frozen=True):
 
 
 def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
-    """Build one ``[scenarios.NAME]``, and check it as far as that is possible without the data."""
+    """Build one ``[scenarios.NAME]``, and check everything that needs no data."""
     where = f"scenarios.{name}"
     whole = section(_Scenario, block, where)
     parts: dict[str, Section] = {
@@ -83,7 +83,7 @@ def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
 
 
 def in_scenario(written: _Written, scenarios: Mapping[str, Scenario], where: str) -> _Written:
-    """Put the scenario itself in the place of its name, so that a measure knows all that it depends on."""
+    """Replace a scenario's name by the scenario itself, so that a measure holds everything it depends on."""
     if isinstance(written, str):
         name, sign, scenario = written.partition(" scenario=")
         if not sign:

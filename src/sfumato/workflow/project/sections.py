@@ -18,7 +18,7 @@ SomeSection = TypeVar("SomeSection", bound=Section)
 
 
 def section(kind: type[SomeSection], written: Any, where: str = "") -> SomeSection:
-    """Convert one section; what is wrong in it is said with its place in the file and what is allowed."""
+    """Convert one section; an error names its place in the file and the allowed values."""
     if not isinstance(written, Mapping):
         raise ProjectError(f"{where}: expected `table`, got `{type(written).__name__}`")
     fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
@@ -41,7 +41,7 @@ def _near(given: str, allowed: Iterable[str]) -> str:
 
 
 def _choices(hint: Any) -> list[str]:
-    """Return the words that a type made of literals allows."""
+    """Return the words that a `Literal` type allows."""
     return [hint] if isinstance(hint, str) else [word for part in get_args(hint) for word in _choices(part)]
 
 

@@ -57,7 +57,7 @@ def published_branches(release: Release, name: str) -> dict[str, list[str]]:
 
 
 def _only_left_out(release: Release, name: str, hierarchy: Hierarchy) -> frozenset[str]:
-    """Return the leaves that nobody is released with, where the hierarchy has no others than the data."""
+    """Return the leaves that no released record has, if the hierarchy has only leaves from the data."""
     table = release.original
     if table is None:
         return frozenset()
@@ -72,14 +72,14 @@ def _only_left_out(release: Release, name: str, hierarchy: Hierarchy) -> frozens
 
 
 def _listed(source: HierarchySource | None) -> Hierarchy | None:
-    """Return a hierarchy that its owner wrote down value by value."""
+    """Return the hierarchy if its owner wrote it value by value."""
     if isinstance(source, Nested):
         return Hierarchy.nested(source.groups)
     return source if isinstance(source, Hierarchy) else None
 
 
 def _below(hierarchy: Hierarchy, label: str) -> list[str]:
-    """Return the leaves below a branch, or a range of branches; nothing where the label explains itself."""
+    """Return the leaves below a branch, or a range of branches; none if the label explains itself."""
     if label == ROOT or interval_ends(label) is not None:
         return []
     places = list(hierarchy.nodes_named.get(label, ()))
@@ -94,7 +94,7 @@ def _below(hierarchy: Hierarchy, label: str) -> list[str]:
 
 
 def _parts(label: Label) -> Iterator[str]:
-    """Yield a label, and the labels that it is made of."""
+    """Yield a label and the labels that it combines."""
     if label is None:
         return
     plain = label.removesuffix(OR_MISSING)

@@ -8,7 +8,7 @@ from sfumato.registry.recipe import Recipe
 
 
 def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return what speaks against publishing a release, in sentences; nothing is forbidden by it.
+    """Return reasons against publishing a release, in sentences; they forbid nothing.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ COUNT = "count"
 
 @dataclass(frozen=True)
 class Layout:
-    """What a reader must know to take published tables as a release.
+    """What a reader must know to read published tables as a release.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Layout:
 
     @property
     def schema(self) -> Schema:
-        """The published attributes; the group is none of them."""
+        """The published attributes, without the group."""
         return Schema(tuple(_attribute(name, facts) for name, facts in self.attributes.items()))
 
     @property
@@ -84,7 +84,7 @@ class Layout:
 
 
 def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> dict[str, pa.Table]:
-    """Return the tables that would be published, by name, in an order of their own or in one drawn before.
+    """Return the tables to publish, by name, sorted or in the order that was drawn before.
 
     The columns of one table are dictionaries, which are written faster.
     """
@@ -101,7 +101,7 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
 
 
 def as_release(tables: Mapping[str, WrittenTable], layout: Layout) -> Release:
-    """Take tables that were read from published files as the release that a stranger sees."""
+    """Read tables from published files as the release that a reader sees."""
     if layout.form == "one-table":
         whole = tables[WHOLE]
         columns = {
@@ -127,7 +127,7 @@ def _records(table: WrittenTable) -> Integers:
 
 
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
-    """Take published tables as the release that a stranger sees: labels, and no original."""
+    """Read published tables as the release that a reader sees: labels, and no original."""
     records = tables[WHOLE] if layout.form == "one-table" else _joined(tables, layout)
     if layout.person in records.column_names:
         # whose the records are is counted by `verify` alone: what a reader sees of a class are its records
@@ -182,7 +182,7 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _AsReleased:
-    """Released values that are no leaves of a hierarchy: they have no order."""
+    """Released values that are not leaves of a hierarchy and so have no order."""
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         return replace(Hierarchy.flat(values), is_ordered=False)
@@ -212,7 +212,7 @@ def _joined(tables: Mapping[str, pa.Table], layout: Layout) -> pa.Table:
 
 
 def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Table:
-    """Give every person of a group one of the group's sensitive values; which one does not matter.
+    """Assign every person of a group one of the group's sensitive values; which one does not matter.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Tab
 
 
 def _counts(column: pa.ChunkedArray, most: int) -> Integers:
-    """Return the counts; none may be beyond the number of records, or a forged one would fill the memory."""
+    """Return the counts. They must add up, because a forged count would exhaust the memory."""
     try:
         counts = np.array(_as_text(column).cast("int64").to_pylist(), dtype=np.int64)
     except (ValueError, TypeError):

@@ -25,7 +25,7 @@ _ENDING = ".manifest.json"
 
 
 def write_with_manifest(release: Release, path: Path) -> tuple[tuple[Path, ...], Path]:
-    """Write the files of a release and what they are, all of them or nothing; return where.
+    """Write the files of a release with their manifest, all of them or nothing; return the paths.
 
     The manifest says how the release was made (without the seed), which attributes it has, which models hold
     in it and at which level, and the checksum of every file: enough to know the files again. Nobody decided
@@ -67,7 +67,7 @@ def _manifest(release: Release, found: dict[str, tuple[str, int]]) -> FileManife
 
 
 def of_other_data(files: Iterable[Path]) -> list[str]:
-    """Return the names of files that are not those of which a manifest beside one of them speaks."""
+    """Return the names of files that differ from the description in a manifest next to them."""
     others = set()
     for file in files:
         manifest = f"{file}{_ENDING}"

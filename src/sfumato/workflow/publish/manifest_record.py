@@ -55,7 +55,7 @@ def layout_of(manifest: Manifest) -> Layout:
 
 
 def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
-    """Measure what a stranger reads, and write every parameter down."""
+    """Measure what a reader can see, and write down every parameter."""
     claims = []
     for asked in map(build_measure, measures):
         parameters = _every_parameter(asked)
@@ -68,7 +68,7 @@ def figures_of(
     band_of: Callable[[Measurement], Band | None],
     policy: Mapping[str, Limit],
 ) -> list[OwnerFigure]:
-    """Return what is told of measurements that only the owner can take.
+    """Return the statements about measurements that only the owner can take.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def figures_of(
 
 
 def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]) -> InitialRisk | None:
-    """Return how well people could be found if the original were published as it is.
+    """Return the re-identification risk if the original were published as it is.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]
 def limits_of(
     policy: Mapping[str, Limit], claims: Sequence[Claimed], owner: Sequence[Measurement]
 ) -> dict[str, LimitFacts]:
-    """Return a policy by the measures that it speaks of."""
+    """Return a policy by the measures that it limits."""
     taken = [*map(measurement_of, claims), *owner]
     full = [*(claim.parameters for claim in claims), *map(_public_parameters, owner)]
     limits = {}
@@ -135,7 +135,7 @@ def limits_of(
 
 
 def people_facts(release: Release) -> PeopleFacts | None:
-    """Return of how many people the records are, where somebody has several."""
+    """Return the number of people behind the records, if someone has several."""
     if release.people is None:
         return None
     return PeopleFacts(original=release.n_original_people, released=release.n_people)
@@ -174,7 +174,7 @@ def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[
 
 
 def unverified_attributes(release: Release, written: Release) -> list[UnverifiedAttribute]:
-    """Say of each attribute what only the publisher knows, and nothing that tells of a record."""
+    """State what only the publisher knows about each attribute, and nothing about a record."""
     schema, noisy = release.schema, noisy_attributes(release)
     plain = set(schema.released) - set(noisy)
     return [
@@ -195,12 +195,12 @@ def unverified_attributes(release: Release, written: Release) -> list[Unverified
 
 
 def noisy_attributes(release: Release) -> tuple[str, ...]:
-    """Return the attributes whose released values are no sets of original ones."""
+    """Return the attributes whose released values are not sets of original ones."""
     return tuple(name for name in release.schema.released if release.cells[name].sets is None)
 
 
 def unchanged_attributes(release: Release, written: Release) -> tuple[str, ...]:
-    """Return the attributes all of whose released cells are original values.
+    """Return the attributes whose released cells are all original values.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:
 
 
 def _every_parameter(asked: Measure) -> dict[str, Any]:
-    """Return all parameters of a measure, those at their defaults included: defaults may change one day.
+    """Return all parameters of a measure, including defaults, because defaults may change.
 
     The limit of a model has no part in the level that is reached, unless single values have limits of their
     own.
@@ -245,7 +245,7 @@ def _every_parameter(asked: Measure) -> dict[str, Any]:
 
 
 def _public_parameters(measurement: Measurement) -> dict[str, Any]:
-    """Return the parameters of a measurement; of a file only its name, not where it lies."""
+    """Return the parameters of a measurement; a file appears by name, without its folder."""
     cls = methods.find("measure", measurement.measure) or methods.find("model", measurement.measure)
     files = {name for name, what in methods.named_in(cls).items() if what == "file"} if cls else set()
     return {

@@ -25,7 +25,7 @@ PARQUET: Mapping[str, Any] = {"compression": "zstd", "store_schema": False}
 
 @dataclass(frozen=True)
 class Sinks:
-    """What the tables are written as, beside CSV and Parquet.
+    """The formats of the tables other than CSV and Parquet.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Sinks:
     def of(
         cls, release: Release, formats: Iterable[str], partition_by: str | None, codebook: Codebook
     ) -> Sinks:
-        """Check what is asked for, before anything is computed for it."""
+        """Check the requested formats before anything is computed."""
         asked = set(formats)
         for name in sorted(asked - set(FORMATS)):
             hint = suggestion(name, FORMATS) or f"; allowed are {', '.join(FORMATS)}"
@@ -59,7 +59,7 @@ class Sinks:
     def write(
         self, place: Path, types: Mapping[str, pa.Schema], unchanged: Collection[str]
     ) -> dict[Format, FormatFacts]:
-        """Write the files from the Parquet files; return how statistics programs are told the columns.
+        """Write the files from the Parquet files; return how statistics programs see the columns.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ def resources(manifest: Manifest, types: Mapping[str, pa.Schema]) -> list[dict[s
 def _files(
     manifest: Manifest, table: str, fields: list[dict[str, Any]]
 ) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
-    """Yield the files of a table, each with its name as a resource and its columns."""
+    """Yield the files of a table, each with its resource name and its columns."""
     yield f"{table}-csv", f"{table}.csv", fields
     if f"{table}.parquet" in manifest.files:
         yield f"{table}-parquet", f"{table}.parquet", fields
@@ -115,7 +115,7 @@ def _files(
 
 
 def _as_told(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
-    """Describe a column as a statistics program has it."""
+    """Describe a column as a statistics program sees it."""
     name = field["name"]
     told = {**field, "name": facts.renamed.get(name, name)}
     if name in facts.labels:

@@ -27,7 +27,7 @@ _NOT_IN_NAMES = set('/\\=%:*?"<>|')
 
 
 def check_partition(release: Release, column: str) -> None:
-    """Refuse a column by which the Parquet files cannot be laid into folders, before anything is written.
+    """Refuse a column that cannot name the folders of Parquet files, before anything is written.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def _check_values(values: Sequence[str | None], column: str) -> None:
 
 
 def lay_into_folders(place: Path, table: str, column: str, **options: Any) -> None:
-    """Take the Parquet file of a table apart by a column: one file for each value, records in their order.
+    """Split the Parquet file of a table by a column: one file for each value, records in order.
 
     The file itself is removed. The records of each file are in the order that was drawn for all of them, so
     neither order nor sizes tell more than the one file did.
@@ -102,7 +102,7 @@ def lay_into_folders(place: Path, table: str, column: str, **options: Any) -> No
 
 
 def _by_value(records: pa.Table, column: str) -> Iterator[tuple[Any, pa.Table]]:
-    """Yield the records with each value of a column, in their order and without the column."""
+    """Yield the records with each value of a column, in order and without the column."""
     told = records[column].combine_chunks().dictionary_encode(null_encoding="encode")
     codes = told.indices.to_numpy()
     ordered = records.drop_columns([column]).take(np.argsort(codes, kind="stable"))
@@ -128,7 +128,7 @@ def _check_type(kind: pa.DataType, column: str) -> None:
 
 
 def _check_readable(values: Sequence[Any], column: str) -> None:
-    """Refuse texts that every reader of such folders would take for numbers: 02138 becomes 2138."""
+    """Refuse texts that every reader of such folders would parse as numbers: 02138 becomes 2138."""
     texts = [value for value in values if isinstance(value, str)]
     if texts and all(number(text) is not None for text in texts):
         raise UserError(

@@ -97,7 +97,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the report tells beside the release itself.
+    """The evidence in the report about other candidates and the exploration.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Evidence:
 
     @property
     def tried(self) -> tuple[Candidate, ...]:
-        """Everything that was tried, also what could not be made."""
+        """Everything that was tried, including candidates that could not be made."""
         return (*self.frontier.candidates, *(self.infeasible or self.frontier.infeasible))
 
 
@@ -246,7 +246,7 @@ def publish_candidate(
     formats: Iterable[str] = (),
     partition_by: str | None = None,
 ) -> tuple[Decision, Release]:
-    """Make the release of a project's candidate once more and publish it as the project says.
+    """Make the release of a project's candidate again and publish it with the project's settings.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def publish_candidate(
 
 
 def _of_all(project: Project, made: Release) -> Release:
-    """Give all records the recoding of a release, where it was learned on a sample of them."""
+    """Apply the recoding of a release to all records, if it was learned on a sample of them."""
     if project.data.sample is None:
         return made
     from sfumato.results.learned_recoding import enforced
@@ -299,14 +299,14 @@ def _of_all(project: Project, made: Release) -> Release:
 
 
 def require_new(folder: Path) -> None:
-    """Refuse a folder that is there already, before anything is computed for it."""
+    """Refuse a folder that exists, before anything is computed for it."""
     if os.path.exists(folder):
         raise UserError(f"{folder.name} exists already; choose a new folder (nothing is ever overwritten)")
 
 
 @dataclass(frozen=True)
 class _Wishes:
-    """What the publisher asks for and says."""
+    """The publisher's requests and statements."""
 
     measures: tuple[Written, ...]
     policy: Mapping[str, Limit]
@@ -318,7 +318,7 @@ class _Wishes:
 
 
 def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
-    """Return the profiles of these names, each once and in the usual order."""
+    """Return the named profiles, each once and in the usual order."""
     asked = set(names)
     for name in sorted(asked - set(PROFILES)):
         hint = suggestion(name, PROFILES) or f"; allowed are {', '.join(PROFILES)}"
@@ -329,7 +329,7 @@ def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
 def _chosen(
     recipe: Recipe, evidence: Evidence | Frontier | None, identity: str | None
 ) -> tuple[Candidate, Evidence | None]:
-    """Return the candidate that is published, as the evidence knows it, and the evidence."""
+    """Return the published candidate as the evidence knows it, and the evidence."""
     if evidence is None:
         return Candidate(identity or secrets.token_hex(4), recipe), None
     shown = Evidence(evidence) if isinstance(evidence, Frontier) else evidence
@@ -345,7 +345,7 @@ def _asked(
     schema: Schema,
     policy: Mapping[str, Limit],
 ) -> tuple[Written, ...]:
-    """Return what to measure as a project file writes it, with what the policy speaks of."""
+    """Return the measures as a project file writes them, including those in the policy."""
     if measures is not None:
         given = [_written(each) if isinstance(each, Measure) else each for each in measures]
     elif chosen.measurements:
@@ -357,7 +357,7 @@ def _asked(
 
 
 def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Written, ...]:
-    """Add what somebody learns who has the earlier releases, too, where there are some."""
+    """Add the composition measures if there are earlier releases."""
     wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
     wanted += ["m-invariance"] if release.group_of is not None else []
     named = {methods.name_and_parameters(each)[0] for each in asked}
@@ -369,7 +369,7 @@ def _written(measure: Measure) -> Written:
 
 
 def _alone(chosen: Candidate) -> Frontier:
-    """Return a frontier of the chosen candidate only, along one measure of each side where there are both."""
+    """Return a frontier of the chosen candidate only, on one measure of each side if there are both."""
     sides = {m.axis: m.label for m in reversed(chosen.measurements)}
     return Frontier((chosen,), tuple(sides[axis] for axis in ("privacy", "utility") if axis in sides))
 
@@ -381,7 +381,7 @@ def _check_policy(policy: Mapping[str, Limit], candidate: Candidate) -> None:
 
 
 def _check_promise(release: Release) -> None:
-    """Refuse a release that does not keep what its method promised, before anything is done with it."""
+    """Refuse a release that breaks its method's promise, before anything is done with it."""
     assert release.recipe is not None
     _check_fit(release)
     broken = broken_promise(release, getattr(release.recipe.build(), "model", None))
@@ -390,7 +390,7 @@ def _check_promise(release: Release) -> None:
 
 
 def _check_fit(release: Release) -> None:
-    """Refuse a release whose method says that nothing of it may leave the house."""
+    """Refuse a release that its method declares unfit for publishing."""
     reason = None if release.recipe is None else unfit_reason(release.recipe.build())
     if release.recipe is not None and reason is not None:
         raise PolicyNotMet(
@@ -407,7 +407,7 @@ def _write_all(
     decision: Decision,
     key: Ed25519PrivateKey | None,
 ) -> ReadBack:
-    """Write everything but the certificate; return what is read from the files."""
+    """Write everything but the certificate; return the tables as read from the files."""
     types = _write_tables(release, place)
     layout = Layout.of(release)
     written = ReadBack.of(read_tables(place, layout.tables), layout)
@@ -424,7 +424,7 @@ def _write_all(
 
 
 def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
-    """Write the tables as CSV and Parquet, some records at a time; return the types of each."""
+    """Write the tables as CSV and Parquet, in chunks of records; return the types of each table."""
     import pyarrow.parquet as pq
 
     types: dict[str, pa.Schema] = {}
@@ -449,7 +449,7 @@ def _write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
 
 
 def _types(release: Release) -> pa.Schema:
-    """Return the types of the one table: those that all its records have together."""
+    """Return the types of the only table, inferred from all of its records together."""
     import pyarrow as pa
 
     cells = {name: release.cells[name] for name in release.schema.released}
@@ -459,14 +459,14 @@ def _types(release: Release) -> pa.Schema:
 
 
 def _rows_of_values(cells: Cells) -> Integers:
-    """Return for each released value of an attribute a row that has it."""
+    """Return one row for each released value of an attribute."""
     row_of = np.zeros(len(cells.labels), dtype=np.int64)
     row_of[cells.codes] = np.arange(len(cells.codes))
     return row_of[cells.occurring]
 
 
 def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Give some of the records the types of all: a text is taken for the number that it was written from."""
+    """Give a chunk of records the types of the whole table, so that texts become the numbers they spell."""
     import pyarrow as pa
 
     def cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
@@ -495,7 +495,7 @@ def _read_as(kind: pa.DataType) -> Callable[[str], int | float | str]:
 
 
 def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
-    """Write the report, and what the profiles make of it."""
+    """Write the report and the pages of the profiles."""
     from sfumato.workflow.report.reviewer_profiles import published_pages
 
     for name, page in published_pages(manifest, written).items():
@@ -503,7 +503,7 @@ def _write_pages(place: Path, manifest: Manifest, written: Release) -> None:
 
 
 def _certify(place: Path, written: ReadBack) -> None:
-    """Verify what was written from the files alone, and write down what was checked, or publish nothing."""
+    """Verify the written files alone and write the certificate, or publish nothing."""
     manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
     checks = [*data_checks(place, manifest, written), *signature_checks(place, manifest, None)]
@@ -516,7 +516,7 @@ def _certify(place: Path, written: ReadBack) -> None:
 
 
 def _listed(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
-    """Return the checksum and the length of every file that was written so far, if it is not known yet."""
+    """Return the checksum and length of every file written so far, reusing known ones."""
     return {name: known.get(name) or _facts_of(place, name) for name in file_names(place)}
 
 
@@ -526,13 +526,13 @@ def _facts_of(place: Path, name: str) -> FileFacts:
 
 
 def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
-    """Return whether no candidate beats the chosen one; ``None`` when it cannot be compared."""
+    """Return whether no candidate dominates the chosen one; ``None`` if it cannot be compared."""
     found = next((c for c in frontier.comparable if c.id == chosen.id), None)
     return None if found is None else not frontier.dominated_by(found)
 
 
 def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
-    """Hold what a reader will compute against the policy, too: the reader's prior is not the owner's."""
+    """Check the policy against what a reader will compute, too: the reader's prior is not the owner's."""
     claimed = {name for claim in claims for name in (claim.label, claim.measure, *_apart(claim))}
     checked = {name: limit for name, limit in policy.items() if name in claimed}
     broken = broken_limits(Candidate("", Recipe(""), claims), checked)
@@ -543,7 +543,7 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
 
 
 def _apart(claim: Measurement) -> tuple[str, ...]:
-    """Return what a policy calls the claim of one sensitive attribute."""
+    """Return the policy's name for the claim about one sensitive attribute."""
     return () if claim.attribute is None else (label_apart(claim), f"{claim.measure} of {claim.attribute}")
 
 
@@ -558,7 +558,7 @@ def _manifest(
     key: Ed25519PrivateKey | None,
     formats: dict[Format, FormatFacts],
 ) -> Manifest:
-    """Claim only what the written cells give when they are read again."""
+    """Build the manifest; it claims only what the written cells give when they are read again."""
     assert release.recipe is not None
     counts_people = release.people is not None
     claims = claims_of(written, _claimable(told.measures, counts_people=counts_people))
@@ -597,7 +597,7 @@ def _unverified_claims(
     evidence: Evidence,
     by_owner: list[Measurement],
 ) -> UnverifiedClaims:
-    """Put down what only the publisher knows."""
+    """Record what only the publisher knows."""
     from sfumato.workflow.report.bands import Bands
 
     said, tried = told.publication, evidence.tried
@@ -623,13 +623,13 @@ def _unverified_claims(
 
 
 def _headline(candidate: Candidate) -> list[str]:
-    """Return the first measure of each side: what a report begins with."""
+    """Return the first measure of each side, for the beginning of the report."""
     first = {m.axis: m.label for m in reversed(candidate.measurements)}
     return [first[axis] for axis in ("privacy", "utility") if axis in first]
 
 
 def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[Written, ...]:
-    """Return the measures that anybody can recompute from the published cells.
+    """Return the measures that anyone can recompute from the published cells.
 
     Where somebody has several records, measures of privacy count people, whom no reader sees; of classes only
     their records are claimed.
@@ -646,7 +646,7 @@ def _is_of_utility(written: Written) -> bool:
 
 
 def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
-    """Write a release as CSV, Parquet or Feather, every file whole or not at all; return the files.
+    """Write a release as CSV, Parquet or Feather, each file whole or not at all; return the files.
 
     A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
     """
@@ -658,7 +658,7 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 
 
 def release_files(release: Release, target: Path) -> dict[Path, Callable[[Path], None]]:
-    """Return the files of a release, each with what writes it to a place."""
+    """Return the files of a release, each with the function that writes it."""
     _check_fit(release)
     writers: dict[str, Callable[[pa.Table, Path], None]] = {
         ".csv": _write_csv,
@@ -695,7 +695,7 @@ def _write_feather(table: pa.Table, place: Path) -> None:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return a table without dictionaries."""
+    """Decode the dictionary columns of a table."""
     import pyarrow as pa
 
     fields = [
@@ -706,7 +706,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def formula_columns(release: Release) -> tuple[str, ...]:
-    """Return the columns with texts that a spreadsheet would take for a formula."""
+    """Return the columns with texts that a spreadsheet would treat as formulas."""
     return tuple(
         name
         for name in release.schema.released
@@ -719,7 +719,6 @@ def _is_formula(label: str | None) -> bool:
 
 
 def _datapackage(manifest: Manifest, types: Mapping[str, pa.Schema]) -> dict[str, Any]:
-    """Describe the data as a Frictionless Data Package."""
     return {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": _slug(manifest.unverified.name),

@@ -23,7 +23,7 @@ _LARGEST_CODE = 2_147_483_620
 
 @dataclass(frozen=True)
 class _Program:
-    """What a statistics program takes.
+    """The limits of a statistics program.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ _PROGRAMS: dict[Format, _Program] = {"dta": _STATA, "sav": _SPSS}
 
 
 def require_writer() -> None:
-    """Refuse to write files of SPSS and Stata where the packages for it are not installed."""
+    """Refuse SPSS and Stata files if the packages for them are not installed."""
     pyreadstat()
     try:
         import pandas  # noqa: F401
@@ -102,7 +102,7 @@ def write_statistics(
     codebook: Codebook,
     unchanged: Collection[str],
 ) -> FormatFacts:
-    """Write tables as files of SPSS or Stata, and return how their columns are told there.
+    """Write tables as SPSS or Stata files, and return how their columns appear there.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def write_statistics(
 
 
 def renamings(manifest: Manifest) -> list[str]:
-    """Say in one line for each file format which columns have another name there."""
+    """Describe in one line per file format which columns have another name there."""
     return [
         f"{PROGRAMS[kind]} does not take every name: in the files .{kind} "
         + ", ".join(f"{old!r} is called {new}" for old, new in facts.renamed.items())
@@ -158,7 +158,7 @@ def _fits(label: str, longest: int) -> bool:
 
 
 def _codes(column: pa.ChunkedArray, labels: Mapping[float, str], program: _Program) -> dict[str, int]:
-    """Return the numbers of the labels that occur in a column; nothing where the program cannot hold them.
+    """Return the codes of the labels in a column; none if the program cannot hold them.
 
     The column has the labels themselves, or numbers of which some have one.
     """
@@ -185,7 +185,7 @@ def _is_number(label: str) -> bool:
 
 
 def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
-    """Return another name for each column whose own the program does not take."""
+    """Return a new name for each column whose name the program does not accept."""
     every = list(names)
     taken: set[str] = set()
     found = {}
@@ -198,7 +198,7 @@ def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
 
 
 def _is_taken(name: str, program: _Program) -> bool:
-    """Return whether a program takes a column's name as it is."""
+    """Return whether a program accepts a column's name as it is."""
     word = _told_apart(name, program)
     is_reserved = word in program.reserved or (program is _STATA and _STATA_TEXT.fullmatch(word) is not None)
     is_short = len(name.encode()) <= program.longest_name
@@ -210,7 +210,7 @@ def _told_apart(name: str, program: _Program) -> str:
 
 
 def _free(name: str, program: _Program, taken: Collection[str]) -> str:
-    """Return the name itself, or the nearest one that the program takes and no other column has."""
+    """Return the name, or the nearest one that the program accepts and no other column has."""
     plain = name if _is_taken(name, program) else _plain(name, program)
     number, free = 1, plain
     while _told_apart(free, program) in taken:
@@ -251,7 +251,7 @@ def _write(table: pa.Table, place: Path, program: _Program, facts: FormatFacts) 
 
 
 def _column(table: pa.Table, name: str, file: str, program: _Program, facts: FormatFacts) -> Any:
-    """Return a column as the program has it: labels by their codes, and no text for a missing one."""
+    """Return a column as the program stores it: labels as codes, a missing value without a text."""
     import pandas as pd
     import pyarrow as pa
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
-    """Check a published folder: files, records, every claim computed anew, report, signature, certificate.
+    """Check a published folder: files, records, every recomputed claim, report, signature, certificate.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
 
 
 def write_certificate(found: Verification, folder: str | Path, path: str | Path, *, by: str) -> None:
-    """Write down what was checked of a folder, by whom and with which version, and what was not.
+    """Record what was checked of a folder, by whom and with which version, and what was not.
 
     Parameters
     ----------
@@ -98,14 +98,14 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
 
 @dataclass(frozen=True)
 class ReadBack:
-    """Published tables as they were read from their files, and the release that a stranger sees in them."""
+    """Published tables as read from their files, and the release that a reader sees in them."""
 
     tables: Mapping[str, WrittenTable]
     release: Release
 
     @classmethod
     def of(cls, tables: Mapping[str, WrittenTable], layout: Layout) -> ReadBack:
-        """Take tables as a release."""
+        """Read tables as a release."""
         return cls(tables, as_release(tables, layout))
 
 
@@ -134,7 +134,7 @@ def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]
 def _page_checks(
     folder: Path, manifest: Manifest, cells: ReadBack | None, tables: Mapping[str, WrittenTable]
 ) -> Iterator[Check]:
-    """Compare what the report, its profiles and the README state.
+    """Check the statements of the report, its profiles and the README.
 
     Pages of this version are written once more from manifest and cells, and every byte is compared as well.
     """

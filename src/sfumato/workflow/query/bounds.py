@@ -27,14 +27,14 @@ _MOST_COLUMNS = 6
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """The least and the most of each cell of an answer; not a number where there is none."""
+    """The least and the greatest value of each cell of an answer; NaN if there is none."""
 
     least: Floats = field(repr=False)
     most: Floats = field(repr=False)
 
 
 def of_counts(holds: Booleans, sight: QueryLines, cells: AnswerCells) -> Bounds:
-    """Return the least and the most number of records, each record by itself.
+    """Return the least and the greatest number of records, each record by itself.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def of_counts(holds: Booleans, sight: QueryLines, cells: AnswerCells) -> Bounds:
 def _certain(
     holds: Booleans, sight: QueryLines, cells: AnswerCells
 ) -> Iterator[tuple[slice, Booleans, Booleans]]:
-    """Yield for some lines whether they count for certain, and whether they may count, in each cell."""
+    """Yield for chunks of lines whether they certainly count, and whether they may count, in each cell."""
     lines = [line[0] for line in sight.lines]
     n_ways = np.ones(len(sight.amounts))
     for line in lines:
@@ -68,7 +68,7 @@ def _certain(
 def of_numbers(
     holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int, *, averaged: bool
 ) -> Bounds:
-    """Return the least and the most that the sum, or the mean, of the numbers of the records can be.
+    """Return the least and the greatest sum, or mean, of the numbers of the records.
 
     Each record by itself may count or not, where it may, and have any number that it may have.
 
@@ -108,7 +108,7 @@ def of_numbers(
 
 
 def _largest_sum(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
-    """Return the largest sum: those that count for certain, and of the others those that add to it."""
+    """Return the largest sum: of the certain records, and of the others those that increase it."""
     may_count = numbers > -np.inf
     taken = certain | (may_count & (numbers > 0))
     return float(amounts[taken] @ numbers[taken]) if taken.any() else 0.0
@@ -131,7 +131,7 @@ def _largest_mean(amounts: Floats, certain: Booleans, numbers: Floats) -> float:
 def of_groups(
     holds: Booleans, sight: QueryLines, cells: AnswerCells, sensitive: Sequence[int]
 ) -> Bounds | None:
-    """Return the least and the most number of records, where sensitive values are told for groups.
+    """Return the least and the greatest number of records if sensitive values are given per group.
 
     The values of a group are given to its records, each to one: as many records can be made to count as the
     largest flow from records to values has, which is the smallest cut between them.
@@ -165,7 +165,7 @@ def of_groups(
 
 @dataclass(frozen=True, eq=False)
 class _Exchange:
-    """Records and sensitive values of groups, each with the regions where they may lie.
+    """Records and sensitive values of groups, each with the regions where they may be.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class _Exchange:
 
     @classmethod
     def of(cls, sight: QueryLines, n_axes: int, inside: Sequence[int]) -> _Exchange:
-        """Take the lines of groups apart again."""
+        """Separate the lines of groups into records and values."""
         assert sight.unit_of is not None
         assert sight.value_of is not None
         assert sight.group_of is not None
@@ -219,7 +219,7 @@ class _Exchange:
         )
 
     def bounds(self, holds: Booleans) -> tuple[float, float] | None:
-        """Return the least and the most of one cell."""
+        """Return the least and the greatest value of one cell."""
         size = int(np.prod([holds.shape[axis] for axis in self.outside]))
         table = np.transpose(holds, [*self.outside, *self.inside]).reshape(size, -1)
         may_hold, may_fail = _some(self.values, table), _some(self.values, ~table)
@@ -235,7 +235,7 @@ class _Exchange:
         return float(weights.sum() - failing), _largest_flow(may_hold[fits], weights, counts)
 
     def _that_may_hold(self, fits: Booleans, kind_of: Integers) -> Integers:
-        """Return the groups of which some record may count; of the others none does."""
+        """Return the groups with a record that may count; in the others none does."""
         has_unit = self._weights.is_of(np.asarray(fits.any(axis=1)))
         return np.flatnonzero(has_unit & self._counts.is_of(np.asarray(fits.any(axis=0))[kind_of]))
 
@@ -254,7 +254,7 @@ class _Exchange:
 
 @dataclass(frozen=True, eq=False)
 class _Tally:
-    """How many records of each group lie in each place."""
+    """The number of records of each group in each place."""
 
     group_of: Integers
     place_of: Integers
@@ -264,7 +264,7 @@ class _Tally:
 
     @cached_property
     def _table(self) -> Floats | None:
-        """One line for each place, one column for each group; ``None`` where that is too much to keep."""
+        """One row for each place, one column for each group; ``None`` if that is too large to keep."""
         if self.n_groups * self.n_places > _MOST_AMOUNTS:
             return None
         return self._added(np.arange(self.n_places), self.n_places)
@@ -280,7 +280,7 @@ class _Tally:
         return found
 
     def among(self, groups: Integers, part_of: Integers, n_parts: int) -> Floats:
-        """Return how many records of some groups lie in each part of the places: one line for each part."""
+        """Return the numbers of records of some groups in each part of the places, one row for each part."""
         if self._table is None:
             return self._added(part_of, n_parts)[:, groups]
         places = (np.flatnonzero(part_of == part) for part in range(n_parts))
@@ -288,7 +288,7 @@ class _Tally:
 
 
 def _largest_flow(fits: Booleans, weights: Floats, counts: Floats) -> float:
-    """Return how many records can be given values that fit them: the smallest cut of each group."""
+    """Return the number of records that can get fitting values: the minimum cut of each group."""
     smallest = np.full(counts.shape[1], np.inf)
     for cut in itertools.product((False, True), repeat=len(counts)):
         is_cut = np.array(cut)
@@ -298,14 +298,14 @@ def _largest_flow(fits: Booleans, weights: Floats, counts: Floats) -> float:
 
 
 def _alike(lines: Booleans) -> tuple[Integers, Integers]:
-    """Return one of the lines that are alike each time, and which of these each line is like."""
+    """Return the first of each set of equal lines, and for each line the number of its set."""
     packed = np.packbits(lines, axis=1)
     number_of, n_different = number_rows(list(packed.T), [256] * packed.shape[1], len(packed))
     return first_row_of_group(number_of, n_different), number_of
 
 
 def _jointly(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
-    """Return where lines may lie in the regions of attributes together, each once; and which each line is."""
+    """Return the distinct joint regions of lines over all attributes, and the index of each line's."""
     first, number_of = _alike(np.concatenate([line > 0 for line in lines], axis=1))
     found = np.ones((len(first), 1), dtype=np.bool_)
     for line in lines:

@@ -19,7 +19,7 @@ _AT_ONCE = 2**17
 
 @dataclass(frozen=True, eq=False)
 class AnswerCells:
-    """The cells of an answer: every combination of some regions of the attributes that it is told apart by.
+    """The cells of an answer: every combination of regions of the attributes after ``by``.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class AnswerCells:
         return list(zip(self.axes, self.regions, strict=True))
 
     def along(self, axis: int, n_regions: int) -> AnswerCells:
-        """Return these cells, each told apart by all regions of one attribute more."""
+        """Return these cells, each split by all regions of one more attribute."""
         return AnswerCells((*self.axes, axis), (*self.regions, np.arange(n_regions)))
 
     def region_along(self, axis: int) -> Integers:
@@ -67,7 +67,7 @@ _ONE = AnswerCells((), ())
 def in_cells(
     holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield for some lines at a time what each has in each cell.
+    """Yield for chunks of lines what each has in each cell.
 
     That is the sum, over all combinations of regions where the condition holds, of the product of what the
     line has in them; the axes of the answer are not summed over.
@@ -108,7 +108,7 @@ def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: 
 def each_cell(
     holds: Booleans, powers: Sequence[Sequence[Floats]], n_lines: int, cells: AnswerCells
 ) -> Iterator[tuple[Integers, list[Floats]]]:
-    """Yield for one cell after the other which lines have something in it, and what they have.
+    """Yield for each cell the lines that have something in it, and what they have.
 
     Parameters
     ----------
@@ -153,6 +153,6 @@ def _multiplied(found: Floats, columns: Sequence[Floats], cell: Sequence[int], a
 
 
 def _span(places: Integers) -> slice | Integers:
-    """Return places as a slice where they follow each other: what is cut out is not copied then."""
+    """Return consecutive places as a slice, because slicing does not copy."""
     follow = len(places) > 0 and places[-1] - places[0] == len(places) - 1
     return slice(int(places[0]), int(places[-1]) + 1) if follow else places

@@ -59,7 +59,7 @@ method, contact nobody, pass nothing on, and delete it all when you are done.
 
 @dataclass(frozen=True)
 class Challenge:
-    """What was written.
+    """The files and counts of a written challenge.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def challenge(
     measures: Iterable[Written | Measure] | None = None,
     policy: Mapping[str, Limit] = MappingProxyType({}),
 ) -> Challenge:
-    """Write a challenge: a release, people with what is known of them, and sealed answers.
+    """Write a challenge: a release, targets with known attributes, and sealed answers.
 
     Half of the targets are a control group. They are taken out of the records first, and the release is made
     anew, by the same recipe, from the others: it is not the release that the same recipe makes of everybody.
@@ -175,7 +175,7 @@ def _check(table: Table, schema: Schema, known: Sequence[str], targets: int) -> 
 
 
 def _drawn(table: Table, targets: int) -> tuple[Integers, Integers]:
-    """Draw a row of each target, those in the data and those who are to be taken out."""
+    """Draw a row for each target, those who stay in the data and those who are taken out."""
     if table.person_of is None:
         chosen = secret_order(table.n_records)[:targets]
         rows = np.searchsorted(np.cumsum(table.weights), chosen, side="right")
@@ -189,7 +189,7 @@ def _drawn(table: Table, targets: int) -> tuple[Integers, Integers]:
 
 
 def _without(table: Table, strangers: Integers) -> Table:
-    """Return the table without a control group: a record of each, or all that a person has."""
+    """Return the table without a control group: a record of each, or all records of a person."""
     weights = table.weights.copy()
     if table.person_of is None:
         np.subtract.at(weights, strangers, 1)
@@ -203,7 +203,7 @@ def _without(table: Table, strangers: Integers) -> Table:
 def _sealed(
     table: Table, people: Sequence[tuple[int, str]], asked: Sequence[str]
 ) -> Iterator[dict[str, str]]:
-    """Yield each answer with the salt that it is sealed with; a missing value is an empty text."""
+    """Yield each answer with the salt of its seal; a missing value is an empty text."""
     for number, (row, is_member) in enumerate(people, start=1):
         for question in asked:
             answer = is_member if question == MEMBERSHIP else _cell(table, question, row)

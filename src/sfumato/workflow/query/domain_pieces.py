@@ -24,7 +24,7 @@ UNNAMED = ""
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """The values of one attribute in pieces, and what each label may stand for.
+    """The values of one attribute in pieces, and what each label may represent.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Pieces:
 
     @property
     def shares(self) -> Floats:
-        """The share of each label that lies in each piece, when all values are equally likely."""
+        """The share of each label in each piece if all values are equally likely."""
         return np.asarray(self.masses / self.masses.sum(axis=1, keepdims=True))
 
 
@@ -117,7 +117,7 @@ def _numbers(wording: Wording, at: Iterable[float], apart: bool) -> Pieces:
 
 
 def _edges(wording: Wording, at: Iterable[float], apart: bool) -> list[float]:
-    """Return the numbers that are pieces by themselves."""
+    """Return the numbers that are pieces of their own."""
     low, high = wording.range
     if apart and wording.is_exact:
         return sorted({span.low for meant in wording.meanings for span in meant.spans} | set(at))
@@ -128,7 +128,7 @@ def _edges(wording: Wording, at: Iterable[float], apart: bool) -> list[float]:
 
 
 def _ends(edges: Sequence[float], whole: bool) -> tuple[Floats, Floats]:
-    """Return where each piece begins and ends: the edges, and what lies between, below and above them."""
+    """Return both ends of each piece: the edges, and the gaps between, below and above them."""
     points = np.array(edges, dtype=np.float64)
     before, after = np.insert(points, 0, -np.inf), np.append(points, np.inf)
     if whole:
@@ -151,7 +151,7 @@ def _inside(lows: Floats, highs: Floats, whole: bool) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Overlaps:
-    """What spans and pieces have in common: one line for each span, one column for each piece."""
+    """The overlaps of spans and pieces: one row for each span, one column for each piece."""
 
     possible: Booleans
     masses: Floats
@@ -164,7 +164,7 @@ class _Overlaps:
 def _overlaps(
     spans: Sequence[Span], lows: Floats, highs: Floats, thought: tuple[float, float], whole: bool
 ) -> _Overlaps:
-    """Compare each span with each piece; masses lie only within the range that a reader thinks of."""
+    """Compare each span with each piece; only the range that a reader assumes carries mass."""
     first = np.array([[span.low] for span in spans])
     last = np.array([[span.high] for span in spans])
     least, most = np.maximum(first, lows), np.minimum(last, highs)
@@ -183,7 +183,7 @@ def _overlaps(
 
 
 def _meet(spans: Sequence[Span], lows: Floats, highs: Floats) -> Booleans:
-    """Return whether a span and a piece have a number in common; a piece that is no point has no ends."""
+    """Return whether a span and a piece share a number; a piece that is not a point excludes its ends."""
     first = np.array([[span.low] for span in spans])
     last = np.array([[span.high] for span in spans])
     with_first = np.array([[span.with_low] for span in spans])

@@ -32,13 +32,13 @@ class Moments:
     covariances: Sequence[Floats] = field(repr=False)
 
     def variance(self, mean: Floats) -> Floats:
-        """Return the variance of the sum of the numbers, each less a mean."""
+        """Return the variance of the sum of the numbers, each reduced by a mean."""
         of_number, of_both, of_sum = self.covariances
         return np.maximum(of_sum - 2 * mean * of_both + mean**2 * of_number, 0.0)
 
 
 def moments(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments:
-    """Add up the records, each by itself: what it is in truth is taken to say nothing of the others.
+    """Add up independent records: the true value of one says nothing about the others.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def moments(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int 
 
 
 def _powers(sight: QueryLines, summed: int | None) -> list[list[Floats]]:
-    """Return the lines with the shares, and where numbers are added up with them and their squares."""
+    """Return the lines with the shares and, if numbers are summed, with the numbers and their squares."""
     n_powers = 1 if summed is None else 3
     return [
         [line[power if axis == summed else 0] for axis, line in enumerate(sight.lines)]
@@ -72,7 +72,7 @@ def _powers(sight: QueryLines, summed: int | None) -> list[list[Floats]]:
 
 
 def _products(powers: Sequence[Floats]) -> list[Floats]:
-    """Return the covariances of one record's number and sum."""
+    """Return the covariances of one record's count and sum."""
     first = powers[0] - powers[0] ** 2
     if len(powers) == 1:
         return [first]
@@ -80,7 +80,7 @@ def _products(powers: Sequence[Floats]) -> list[Floats]:
 
 
 def _both(sums: list[Floats]) -> list[Floats]:
-    """Give a count that nothing is added up with sums of nothing."""
+    """Give a count without a summed attribute sums of zero."""
     return sums if len(sums) > 1 else [sums[0], np.zeros_like(sums[0]), np.zeros_like(sums[0])]
 
 
@@ -89,7 +89,7 @@ def _add(sums: list[Floats], more: list[Floats]) -> None:
 
 
 def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments | None:
-    """Add up the records when the sensitive values of each group are exchanged at random.
+    """Add up the records if the sensitive values of each group are exchanged at random.
 
     What they are is not independent then: the values of a group are all given away. The variance is that of
     the sum over a random permutation (W. Hoeffding, "A combinatorial central limit theorem", 1951), and what
@@ -108,7 +108,7 @@ def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: in
 
 @dataclass(frozen=True, eq=False)
 class _Parts:
-    """Lines in parts, those of a group numbered one after the other.
+    """Lines in parts, numbered consecutively within a group.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class _Parts:
         return cls(number, sizes, np.append(number[starts[:-1]], n_parts))
 
     def take(self, groups: Integers, starts: Integers) -> _Parts:
-        """Return the lines of some groups, their parts numbered anew."""
+        """Return the lines of some groups, with their parts renumbered."""
         lines, firsts = _ranges(starts, groups), _starts(self.firsts, groups)
         lengths = starts[groups + 1] - starts[groups]
         number = self.number[lines] - np.repeat(self.firsts[groups] - firsts[:-1], lengths)
@@ -143,19 +143,19 @@ class _Parts:
 
 
 def _starts(firsts: Integers, groups: Integers) -> Integers:
-    """Return where each of some ranges begins when they stand behind one another, and where the last ends."""
+    """Return where each of some concatenated ranges begins, and where the last one ends."""
     return np.concatenate([[0], np.cumsum(firsts[groups + 1] - firsts[groups])])
 
 
 def _ranges(firsts: Integers, groups: Integers) -> Integers:
-    """Return some ranges behind one another."""
+    """Concatenate some ranges."""
     starts = _starts(firsts, groups)
     return np.repeat(firsts[groups] - starts[:-1], np.diff(starts)) + np.arange(starts[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class _Deal:
-    """How values are dealt out: the lines of each unit, of each value of a group and of each group.
+    """A random assignment of values: the lines of each unit, of each value in a group and of each group.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ class _Deal:
         return totals, deal.covariances(every)
 
     def _of_groups(self, at: Integers) -> tuple[_Deal, Integers]:
-        """Leave out the groups that have none of some lines: they add nothing, and most cells have few."""
+        """Leave out groups without some lines: they add nothing, and most cells have few groups."""
         own = self.parts[2].number[at]
         groups = own[np.flatnonzero(np.diff(own, prepend=-1))]
         lines = _ranges(self.starts, groups)
@@ -211,14 +211,14 @@ class _Deal:
         return _Deal(self.amounts[lines], parts, self.weights[lines], _starts(self.starts, groups)), lines
 
     def covariances(self, powers: Sequence[Floats]) -> list[float]:
-        """Return how the number of the records in one cell varies, and where they are added up their sum."""
+        """Return the covariances of the count in one cell and, if numbers are summed, of their sum."""
         off = [self._off_means(each) for each in powers[:2]]
         between = [_dot(self.weights * one, other) for one, other in combinations_with_replacement(off, 2)]
         within = [_dot(self.amounts, each) for each in _products(powers)]
         return [one + other for one, other in zip(between, within, strict=True)]
 
     def _off_means(self, each: Floats) -> Floats:
-        """Return each line less the mean of its unit, less the mean of its value, plus that of its group."""
+        """Return each line minus the means of its unit and of its value, plus the mean of its group."""
         of_unit, of_value, of_group = (part.means(self.amounts * each) for part in self.parts)
         return np.asarray(each - of_unit - of_value + of_group)
 

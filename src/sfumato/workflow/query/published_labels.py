@@ -33,7 +33,7 @@ _DECADE = re.compile(r"([0-9]{3})0s")
 
 @dataclass(frozen=True)
 class Meant:
-    """What one label may stand for.
+    """What one label may represent.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class Meant:
 
     @property
     def is_one_value(self) -> bool:
-        """Whether it stands for a single value."""
+        """Whether it represents a single value."""
         n_values = len(self.spans) + len(self.values) + self.missing
         return n_values == 1 and not self.patterns and all(span.low == span.high for span in self.spans)
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be a category that no label names, nor any pattern for itself."""
+        """Whether it may be a category that no label names, or that no pattern alone names."""
         return any(pattern not in self.values for pattern in self.patterns)
 
     def may_be(self, value: str) -> bool:
@@ -70,7 +70,7 @@ class Meant:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """The labels of one attribute, and what a folder tells of them.
+    """The labels of one attribute, and the folder's facts about them.
 
     Parameters
     ----------
@@ -94,18 +94,18 @@ class Wording:
 
     @property
     def is_told(self) -> bool:
-        """Whether any label says something."""
+        """Whether any label is informative."""
         return any(label != ROOT for label in self.labels)
 
     @cached_property
     def is_numeric(self) -> bool:
-        """Whether every label that says something is made of numbers."""
+        """Whether every informative label consists of numbers."""
         telling = [label for label in self.labels if label not in (None, ROOT)]
         return bool(telling) and all(self._numbers(label) is not None for label in telling)
 
     @cached_property
     def meanings(self) -> tuple[Meant, ...]:
-        """What each label may stand for."""
+        """What each label may represent."""
         if self.is_numeric:
             return tuple(map(self._numeric, self.labels))
         return _with_own_names(tuple(map(self._category, self.labels)))
@@ -117,7 +117,7 @@ class Wording:
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """The categories that the release names, in the order of numbers, of time, or of letters."""
+        """The categories that the release names, in numeric, chronological or alphabetical order."""
         named = {value for meant in self.meanings for value in meant.values}
         by_name = sorted(named, key=lambda value: (by_letters(value), value))
         return tuple(value for value in map(text, in_order(by_name)) if value is not None)
@@ -130,7 +130,7 @@ class Wording:
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """The smallest and the largest number that a reader thinks of.
+        """The smallest and the largest number that a reader assumes.
 
         An interval without an end reaches as far as other labels do; where none goes beyond it, as far as
         half of the intervals are wide.
@@ -147,7 +147,7 @@ class Wording:
 
     @property
     def can_be_told_apart(self) -> bool:
-        """Whether every value can be looked at by itself."""
+        """Whether every value can be considered separately."""
         if not self.is_numeric or self.is_exact:
             return True
         return self.whole and self.range[1] - self.range[0] < MOST_NUMBERS
@@ -160,7 +160,7 @@ class Wording:
         return found
 
     def _numbers(self, label: Label) -> Meant | None:
-        """Return the numbers of a label; ``None`` where it is made of something else."""
+        """Return the numbers of a label; ``None`` if it contains anything else."""
         if label is None:
             return Meant(missing=True)
         if label in self.branches:
@@ -196,13 +196,13 @@ class Wording:
 
     @cached_property
     def _times(self) -> int:
-        """How many kinds of times there are: beside days, a month stands for several of them."""
+        """The number of granularities of times: if there are days too, a month represents several of them."""
         times = [_time(label) for label in self.labels if label is not None]
         return len({len(str(span[1] - span[0])) for span in times if span is not None})
 
 
 def _with_own_names(meanings: tuple[Meant, ...]) -> tuple[Meant, ...]:
-    """Take a pattern that nothing else is known to lie in, such as ``130*``, for a category of its own."""
+    """Treat a pattern that contains no known value, such as ``130*``, as a category of its own."""
     named = {value for meant in meanings for value in meant.values}
     patterns = {pattern for meant in meanings for pattern in meant.patterns} - {ROOT}
     own = {
@@ -241,7 +241,7 @@ def _whole_ends(span: Span) -> Span:
 
 
 def _fits(pattern: str, value: str) -> bool:
-    """Return whether a value may be meant by a pattern; where that cannot be told, it may."""
+    """Return whether a pattern may mean a value; if that is unknown, it may."""
     if pattern == ROOT:
         return True
     if mask := _MASK.fullmatch(pattern):
@@ -254,7 +254,7 @@ def _fits(pattern: str, value: str) -> bool:
 
 
 def _time(label: str) -> tuple[int, int] | None:
-    """Return the first and the last day of a time, in days of months that all have 31."""
+    """Return the first and the last day of a time, with 31 days in every month."""
     if found := _DATE.fullmatch(label):
         year, month, day = (int(part) if part else 0 for part in found.groups())
         first, last = (month or 1, day or 1), (month or 12, day or 31)

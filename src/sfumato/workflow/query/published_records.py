@@ -19,7 +19,7 @@ from sfumato.workflow.query.query_regions import Regions
 
 @dataclass(frozen=True, eq=False)
 class QueryLines:
-    """Some records that look alike to a query: how many there are, and where in the regions they lie.
+    """Records that look alike to a query: their number, and their places in the regions.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class QueryLines:
     group_of: Integers | None = field(default=None, repr=False)
 
     def loosened(self) -> QueryLines:
-        """Return every record of a group as if it could have any value of it, whatever the others have.
+        """Return every record of a group with all of its values, regardless of the other records.
 
         The tables of each attribute are where it may lie, and the smallest and the largest number there.
         """
@@ -56,7 +56,7 @@ class QueryLines:
 
 @dataclass(frozen=True, eq=False)
 class AskedRecords:
-    """The records of a release, by the attributes that a query speaks of.
+    """The records of a release, restricted to the attributes of a query.
 
     Parameters
     ----------
@@ -76,12 +76,12 @@ class AskedRecords:
 
     @property
     def is_of_groups(self) -> bool:
-        """Whether it matters that sensitive values are told for groups: both sides are asked about."""
+        """Whether group-wise sensitive values matter, because the query asks about both sides."""
         others = len(self.regions) - len(self.sensitive)
         return self.release.group_of is not None and bool(self.sensitive) and others > 0
 
     def seen(self, tables: Sequence[Floats]) -> QueryLines:
-        """Return the records line by line, for each attribute what a table says of their labels.
+        """Return the records line by line, for each attribute with a table's row for their label.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class AskedRecords:
         return QueryLines(amounts, lines, units, places, estimate.mixture_of[units])
 
     def read(self, how: Reconstruction) -> QueryLines:
-        """Return the records line by line, each with the share that is read into each region.
+        """Return the records line by line, each with its estimated share in each region.
 
         Parameters
         ----------
@@ -124,13 +124,13 @@ class AskedRecords:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is left open: which value of a set, or which record of a group."""
+        """Whether anything is uncertain: which value of a set, or which record of a group."""
         sets = any((each.pieces.masses > 0).sum(axis=1).max(initial=1) > 1 for each in self.regions)
         return sets or self.is_of_groups
 
 
 def _by_group(release: Release, names: Sequence[str]) -> tuple[Estimate, Mapping[str, Codes]]:
-    """Read a release as units with mixtures, labels as they are; and the labels of each joint value."""
+    """Read a release as units with mixtures of labels, and return the labels of each joint value."""
     outside = [name for name in names if name not in release.schema.sensitive]
     spreads = {name: _as_labels(release, name) for name in outside}
     return _units(release, spreads, [name for name in names if name not in outside])
@@ -144,7 +144,7 @@ def _as_labels(release: Release, name: str) -> Spread:
 def _units(
     release: Release, spreads: Mapping[str, Spread], sensitive: Sequence[str]
 ) -> tuple[Estimate, Mapping[str, Codes]]:
-    """Put records together that a release says the same of."""
+    """Merge records for which the release says the same."""
     labels = [spread.label_of for spread in spreads.values()]
     spans = [spread.n_labels for spread in spreads.values()]
     joint, n_values = number_rows(
@@ -174,7 +174,7 @@ def _units(
 
 
 def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
-    """Read a release by maximum entropy: every quasi-identifier has its part in the fit."""
+    """Estimate the values by maximum entropy, using every quasi-identifier."""
     asked = {each.name: each for each in regions}
     sensitive = [name for name in asked if name in release.schema.sensitive]
     names = [*release.schema.quasi_identifiers, *(n for n in asked if n in release.schema.insensitive)]
@@ -200,7 +200,7 @@ def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
 
 
 def _thought_of(regions: Regions) -> Integers:
-    """Return the pieces that some label is read into."""
+    """Return the pieces that some label may represent."""
     return np.flatnonzero(regions.pieces.masses.any(axis=0))
 
 
@@ -214,7 +214,7 @@ def _as_pieces(release: Release, regions: Regions) -> Spread:
 
 
 def _shares(spread: Spread, regions: Regions) -> Floats:
-    """Return what a fitted spread has in each region, as `Regions.even` does of an even one."""
+    """Return what a fitted distribution has in each region, as `Regions.even` does for an even one."""
     thought_of = _thought_of(regions)
     label_of = np.repeat(np.arange(spread.n_labels), np.diff(spread.starts))
     shares = spread.masses / spread.totals[label_of]

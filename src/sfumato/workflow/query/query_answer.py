@@ -72,7 +72,7 @@ class AnswerRow:
 
 @dataclass(frozen=True)
 class QueryAnswer:
-    """What a release answers.
+    """The answer of a release to a query.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class QueryAnswer:
 
     @property
     def value(self) -> float | None:
-        """The figure, of an answer that has only one."""
+        """The figure of an answer with only one."""
         if len(self.rows) != 1:
             raise ParameterError(f"the answer has {len(self.rows)} figures; look at its rows")
         return self.rows[0].value
@@ -117,7 +117,7 @@ class QueryAnswer:
 def query(
     release: Release | str | Path, asked: str, *, reading: Reconstruction = "maximum-entropy"
 ) -> QueryAnswer:
-    """Answer a query from the published cells alone: neither the original nor the project is looked at.
+    """Answer a query from the published cells alone, without the original or the project.
 
     Parameters
     ----------
@@ -159,13 +159,13 @@ def _check_reading(reading: str) -> None:
 
 
 def _opened(folder: Path) -> tuple[Release, Layout]:
-    """Read a published folder as a stranger does."""
+    """Read a published folder as a reader does."""
     layout = layout_of(read_manifest(folder))
     return read_back(read_written(folder, layout.tables), layout), layout
 
 
 def _of_reader(release: Release) -> tuple[Release, Layout]:
-    """Return what a reader would see of a release: labels that occur, and no original."""
+    """Return what a reader sees of a release: labels that occur, and no original."""
     cells = {name: _occurring(release.cells[name]) for name in release.schema.released}
     seen = replace(release, cells=cells, original=None, rows=None, earlier=(), person_names=None)
     return seen, Layout.of(release)
@@ -206,7 +206,7 @@ def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Re
 
 
 def _cells(question: Query, asked: AskedRecords) -> AnswerCells:
-    """Return the cells that have a name."""
+    """Return the cells of the answer, one for each named region."""
     axis = {each.name: place for place, each in enumerate(asked.regions)}
     axes = tuple(axis[name] for name in question.by)
     names = [asked.regions[place].values or () for place in axes]
@@ -217,7 +217,7 @@ def _cells(question: Query, asked: AskedRecords) -> AnswerCells:
 
 
 def _is_true(release: Release) -> bool:
-    """Return whether the records speak for themselves and for nobody else."""
+    """Return whether each record represents itself and nobody else."""
     return release.kind == "people" and not release.sampled
 
 
@@ -227,7 +227,7 @@ def _check_size(asked: AskedRecords, holds: Booleans) -> None:
 
 
 def _spread(asked: AskedRecords, holds: Booleans, cells: AnswerCells, summed: int | None) -> Moments | None:
-    """Return how records vary together, where the values of groups are exchanged."""
+    """Return how records vary together if the values of groups are exchanged."""
     if not asked.is_of_groups:
         return None
     return exchanged(holds, asked.seen([each.even for each in asked.regions]), cells, summed)
@@ -281,7 +281,7 @@ def _rows(
     deviation: Floats,
     bounds: Bounds | None,
 ) -> Iterator[AnswerRow]:
-    """Yield the figures of all cells in which a record may lie."""
+    """Yield the figures of all cells that may contain a record."""
     values = [asked.regions[axis].values or () for axis in cells.axes]
     names = ([each[at] for at in told] for each, told in zip(values, cells.regions, strict=True))
     for place, named in enumerate(itertools.product(*names)):

@@ -70,7 +70,7 @@ class Span:
 
 @dataclass(frozen=True)
 class CellTest:
-    """What is asked of one attribute.
+    """A test on one attribute.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ class CellTest:
 
 @dataclass(frozen=True)
 class Not:
-    """What holds where a condition does not."""
+    """The negation of a condition."""
 
     part: Condition
 
@@ -119,7 +119,7 @@ class Not:
 
 @dataclass(frozen=True)
 class Joined:
-    """What holds where all, or some, of several conditions do."""
+    """A conjunction or disjunction of conditions."""
 
     how: Literal["and", "or"]
     parts: tuple[Condition, ...]
@@ -133,7 +133,7 @@ Condition = CellTest | Not | Joined
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked of a release.
+    """A parsed query.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Query:
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes that it speaks of, each once."""
+        """The attributes in it, each once."""
         of = () if self.of is None else (self.of,)
         return tuple(dict.fromkeys([*of, *(test.attribute for test in self.tests), *self.by]))
 
@@ -298,7 +298,7 @@ class _QueryReader(TokenReader):
         return replace(self._among(name, start), is_not=is_not)
 
     def _among(self, name: str, start: int) -> CellTest:
-        """Read a list of values or a range of numbers; round brackets with two ends alone are a list."""
+        """Read a list of values or a range; two values in round brackets alone are a list."""
         if self._takes("mark", "["):
             return self._range(name, start, with_low=True)
         if not self._takes("mark", "("):

@@ -58,12 +58,12 @@ class Regions:
 
     @property
     def belongs(self) -> Floats:
-        """For each piece and each region whether it belongs there, as 0 or 1."""
+        """For each piece and each region whether the piece belongs to it, as 0 or 1."""
         return np.eye(self.n_regions)[self.region_of]
 
     @property
     def even(self) -> Floats:
-        """For each label and each region the share there, when all values are equally likely.
+        """For each label and each region its share there, if all values are equally likely.
 
         Of an attribute that is added up also the mean of its numbers and of their squares, times the share.
         """
@@ -73,7 +73,7 @@ class Regions:
 
     @property
     def possible(self) -> Floats:
-        """For each label and each region whether it may lie there, as 0 or 1.
+        """For each label and each region whether the label may be there, as 0 or 1.
 
         Of an attribute that is added up also the smallest and the largest number there.
         """
@@ -93,7 +93,7 @@ class Regions:
 
 
 def check_names(query: Query, wordings: Mapping[str, Wording]) -> None:
-    """Refuse names that the release does not have, and sums of what has no numbers."""
+    """Refuse names that the release lacks, and sums of attributes without numbers."""
     for name in query.attributes:
         if name not in wordings:
             near = suggestion(name, wordings) or f"; it has {', '.join(wordings)}"
@@ -107,7 +107,7 @@ def check_names(query: Query, wordings: Mapping[str, Wording]) -> None:
 
 
 def regions_of(query: Query, name: str, wording: Wording) -> Regions:
-    """Cut one attribute as a query needs it.
+    """Cut one attribute into the regions of a query.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def regions_of(query: Query, name: str, wording: Wording) -> Regions:
 
 
 def truth(query: Query, regions: Sequence[Regions]) -> Booleans:
-    """Return for each combination of regions, one axis for each attribute, whether a query counts it."""
+    """Return whether a query counts each combination of regions, one axis for each attribute."""
     shape = [each.n_regions for each in regions]
     if np.prod(np.array(shape, dtype=np.float64)) > _MOST_CELLS:
         raise ParameterError("the query tells too many values apart at once; ask with fewer attributes")
@@ -188,7 +188,7 @@ def _check_test(test: CellTest, wording: Wording) -> None:
 
 
 def _is_only_star(value: str, wording: Wording) -> bool:
-    """Return whether nothing but ``*`` may stand for a value: a slip is likelier than such a value."""
+    """Return whether only ``*`` may represent a value: a typing error is likelier than such a value."""
     telling = [meant for meant in wording.meanings if meant.patterns != ("*",)]
     return not any(meant.may_be(value) for meant in telling)
 
@@ -198,7 +198,7 @@ def _misread(test: CellTest, said: str) -> NoReturn:
 
 
 def _cuts(tests: Sequence[CellTest]) -> list[float]:
-    """Return the numbers that tests look at."""
+    """Return the numbers at which tests divide an attribute."""
     written = [number(value) for test in tests for value in test.values]
     ends = [end for test in tests if test.span is not None for end in (test.span.low, test.span.high)]
     return [float(value) for value in (*written, *ends) if value is not None]
@@ -209,7 +209,7 @@ def _is_missing(pieces: Pieces) -> Booleans:
 
 
 def _passes(test: CellTest, pieces: Pieces) -> Booleans:
-    """Return which pieces pass a test; a missing value passes no test but that for missing values."""
+    """Return which pieces pass a test; a missing value passes only ``is missing``."""
     if test.sign == "missing":
         return _is_missing(pieces)
     found = _is_as_asked(test, pieces)

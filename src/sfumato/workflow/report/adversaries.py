@@ -22,7 +22,7 @@ _WORTH = {
 
 @dataclass(frozen=True)
 class Against:
-    """The measures that were taken against one adversary.
+    """The measures against one adversary.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Against:
 
 
 def measures_against(candidates: Iterable[Candidate]) -> tuple[Against, ...]:
-    """Return the adversaries with the measures that were taken against each, the prosecutor first.
+    """Return the adversaries with the measures against each, the prosecutor first.
 
     Those who want to find a record come before those who want to learn a value, and of each kind the one
     who is in every report first.
@@ -67,7 +67,7 @@ def _against(guards: Guards, attacker: Attacker | None, taken: list[Measurement]
 
 
 def scenario_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:
-    """Describe each scenario that something was measured in: what users and adversaries want of the data."""
+    """Describe each scenario that was measured: what users and adversaries want from the data."""
     return _scenarios(_measurements(candidates))
 
 
@@ -85,7 +85,7 @@ def _measurements(candidates: Iterable[Candidate]) -> Iterable[Measurement]:
 
 
 def adversary_of(measure: str) -> tuple[Guards, Attacker | None]:
-    """Return what the adversary of a measure is after, and who it is where the measure says so."""
+    """Return the adversary's goal, and the adversary's kind if the measure declares it."""
     cls = methods.find("measure", measure) or methods.find("model", measure)
     return getattr(cls, "guards", "attribute"), getattr(cls, "against", None)
 
@@ -105,7 +105,7 @@ def _scenario(name: str, written: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _judged(judgement: str, part: Mapping[str, Any]) -> str:
-    """Say by which miners somebody predicts, what a prediction is worth, and whose records count more."""
+    """Describe the miners that predict, what a prediction is worth, and whose records weigh more."""
     worth = _WORTH.get(judgement, f"a prediction is worth {judgement}")
     if judgement == "nearer" and part.get("c"):
         worth += f" by at least {formatting.number(float(part['c']))}%"

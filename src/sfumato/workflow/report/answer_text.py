@@ -12,7 +12,7 @@ _MOST_NAMED = 6
 
 
 def answer_words(answer: Answer) -> str:
-    """Return an answer in lines of text."""
+    """Write an answer as lines of text."""
     return "\n".join([*(_found(answer) if answer.candidate else _nothing_found(answer)), *_counts(answer)])
 
 
@@ -82,7 +82,7 @@ def _step(worth: LimitWorth, step: Step, have: str) -> str:
 
 
 def _value(worth: LimitWorth, value: float) -> str:
-    """Print a value of the limited measure, in more digits where it would else seem to keep the limit."""
+    """Print a value of the limited measure, with more digits if rounding would bring it within the limit."""
     short = formatting.value_of(worth.limit.measure, value)
     limit = formatting.value_of(worth.limit.measure, worth.limit.number)
     return formatting.exactly(worth.limit.measure, value) if short == limit else short
@@ -93,7 +93,6 @@ def _named(candidate: Candidate) -> str:
 
 
 def _called(candidate: Candidate) -> str:
-    """Name a candidate within a sentence."""
     return f"{formatting.recipe_name(candidate.recipe)} ({candidate.id})"
 
 

@@ -27,7 +27,7 @@ def attacker_of(measure: str) -> str:
 
 
 def attack_rows(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
-    """Say of each attack that was tried what it got: of people in the data, of others, without the release.
+    """Describe the success of each attack: on people in the data, on others, and without the release.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def attack_rows(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
 
 
 def _rates(found: Measurement) -> dict[str, str]:
-    """Return how often an attack succeeds; the baseline stands for guessing where no rates are told."""
+    """Return how often an attack succeeds; the baseline is that of guessing if no rates are given."""
     told = {name: formatting.share(found.detail[name]) if name in found.detail else "" for name in _RATES}
     if found.baseline is None:
         return told
@@ -50,13 +50,13 @@ def _rates(found: Measurement) -> dict[str, str]:
 
 
 def attacks_tried(taken: Iterable[str]) -> frozenset[str]:
-    """Return the measures that were taken, and the attacks that some of them try among others."""
+    """Return the measures that were taken, and the attacks that some of them include."""
     given = frozenset(taken)
     return given.union(*(getattr(methods.find("measure", name), "includes", ()) for name in given))
 
 
 def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[dict[str, Any]]:
-    """Return the attacks that were not tried, each with the reason where it would not apply.
+    """Return the attacks that were not tried, each with the reason if it would not apply.
 
     Parameters
     ----------

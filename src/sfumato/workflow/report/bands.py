@@ -39,7 +39,7 @@ class Bands:
     secret: bytes = field(repr=False)
 
     def around(self, label: str, attribute: str | None, value: float) -> tuple[float, float]:
-        """Return the band that a value of a measure lies in; zero and infinity are bands of their own."""
+        """Return the band that contains a value of a measure; zero and infinity have bands of their own."""
         if value == 0 or math.isinf(value):
             return value, value
         place = self._place(label, attribute)
@@ -47,7 +47,7 @@ class Bands:
         return (low, 2 * low) if value > 0 else (-2 * low, -low)
 
     def of(self, measurement: Measurement) -> Band | None:
-        """Return the band that a measurement lies in; what a method promises is no figure of the original."""
+        """Return the band of a measurement; a promised figure is independent of the original and is exact."""
         value = measurement.value
         if value is None:
             return None
@@ -59,7 +59,7 @@ class Bands:
         return Band(low=json_value(low), high=json_value(high))
 
     def _place(self, label: str, attribute: str | None) -> float:
-        """Return where between two powers of two the bands of a measure begin, from 0 to 1."""
+        """Return where the bands of a measure begin between two powers of two, from 0 to 1."""
         drawn = hmac.new(self.secret, f"band {label} {attribute}".encode(), hashlib.sha256).digest()
         return int.from_bytes(drawn[:7]) / 2**56
 

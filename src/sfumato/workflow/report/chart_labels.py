@@ -30,7 +30,7 @@ _OFFSETS = [
 
 
 def readable(name: str) -> str:
-    """Return a name for a picture: one line, no control characters, not too long."""
+    """Shorten a name for a picture to one line without control characters."""
     kept = "".join(" " if sign.isspace() else "�" if _is_control(sign) else sign for sign in name)
     return kept if len(kept) <= _LONGEST_NAME else kept[: _LONGEST_NAME - 1] + "…"
 
@@ -81,14 +81,14 @@ def _write_label(axes: Axes, text: str, point: Point, offset: tuple[float, float
 
 
 def _box(x: float, y: float, text: str, ends_here: bool) -> _Box:
-    """Return where a text lies that begins, or ends, here."""
+    """Return the box of a text that begins, or ends, at this point."""
     width = 0.58 * SIZE * len(text)
     left = x - width if ends_here else x
     return left, y - 0.75 * SIZE, left + width, y + 0.75 * SIZE
 
 
 def _sampled(corners: Floats) -> Floats:
-    """Return points along a line, some pixels apart."""
+    """Return points along a line, a few pixels apart."""
     steps = np.linspace(0.0, 1.0, 40)[:, None]
     parts = [start + steps * (end - start) for start, end in itertools.pairwise(corners)]
     return np.concatenate([corners, *parts])

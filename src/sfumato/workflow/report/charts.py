@@ -38,7 +38,7 @@ _MOST_INFINITE = 6
 def frontier_chart(
     frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
 ) -> str:
-    """Draw all comparable candidates over the first two axes, and the line of the efficient ones.
+    """Draw all comparable candidates on the first two axes, and the line of the efficient ones.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def frontier_chart(
 
 
 def attribute_losses_chart(losses: Mapping[str, float]) -> str:
-    """Draw for each attribute which share of its information is lost, the largest loss first.
+    """Draw the share of information that each attribute loses, the largest loss first.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def attribute_losses_chart(losses: Mapping[str, float]) -> str:
 
 
 def _draw_marked(axes: Axes, plane: Plane, chosen: Candidate | None) -> None:
-    """Ring the chosen candidate and the knee, and write names beside them and beside the two ends."""
+    """Ring the chosen candidate and the knee, and label them and the two ends."""
     comparable = plane.frontier.comparable
     knee = plane.frontier.knee()
     ringed = next((c for c in comparable if chosen is not None and c.id == chosen.id), None)

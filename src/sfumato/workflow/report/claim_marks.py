@@ -23,7 +23,7 @@ from sfumato.verification.renderings import has_numerals
 
 
 def mark(place: str, value: Any, text: str) -> Markup:
-    """Return a text as an element that says what it shows; a text and an object need no value beside.
+    """Wrap a text in an element that names its source; texts and objects need no separate value.
 
     Examples
     --------
@@ -42,12 +42,12 @@ def _is_said_by_text(value: Any, text: str) -> bool:
 
 
 def marked_text(place: str, value: str | None) -> Markup:
-    """Return a text of the publisher with its mark; an empty one has none."""
+    """Return a text by the publisher with its mark; an empty text has none."""
     return mark(place, value, value) if value else Markup()
 
 
 class MarkedCount(int):
-    """A count that knows which mark it carries; it is printed by the filter ``count``."""
+    """A count with its mark; the template filter ``count`` prints it."""
 
     place: str
 
@@ -59,7 +59,7 @@ class MarkedCount(int):
 
 
 class MarkedVerdict(int):
-    """Whether something is met, with the mark that it carries."""
+    """Whether a requirement is met, with its mark."""
 
     place: str
 
@@ -71,13 +71,13 @@ class MarkedVerdict(int):
 
 
 def counted(value: int) -> str:
-    """Print a count with separators, and with its mark where it has one."""
+    """Print a count with separators, and with its mark if it has one."""
     shown = f"{value:,}"
     return mark(value.place, int(value), shown) if isinstance(value, MarkedCount) else shown
 
 
 def explained(text: str) -> str:
-    """Return an explanation as a page may print it: its numerals are marked as those of an explanation.
+    """Return an explanation for a page: its numerals are marked as part of an explanation.
 
     A text with other numerals, which only a plug-in has, is left out: a reader of another version could not
     tell them from a figure.

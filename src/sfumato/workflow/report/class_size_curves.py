@@ -25,7 +25,7 @@ _Y_TITLE = "share of records in\nclasses of at most this size"
 
 
 def class_sizes_chart(sizes: Sizes) -> str:
-    """Draw which share of the records lies in classes of at most each size.
+    """Draw the share of records in classes of at most each size.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def class_sizes_chart(sizes: Sizes) -> str:
 
 
 def class_size_curves(releases: Mapping[str, Sizes]) -> str:
-    """Draw the same for several releases; the curve that rises later protects more people better.
+    """Draw the curves of several releases; a curve that rises later protects more people better.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def class_size_curves(releases: Mapping[str, Sizes]) -> str:
 
 
 def class_size_steps(sizes: Sizes) -> list[Point]:
-    """Return the class sizes that occur, each with the share of the records in classes of at most this size.
+    """Return the class sizes that occur, each with the share of records in classes up to this size.
 
     Of many sizes about 400 are kept, evenly spaced on a log scale, and always the smallest and the largest.
     """
@@ -91,7 +91,7 @@ def class_size_steps(sizes: Sizes) -> list[Point]:
 
 
 def _panel(drawing: Drawing, curves: Sequence[Sequence[Point]], height: int) -> Panel:
-    """Add a panel in which all these curves have room; say so where one has no records."""
+    """Add a panel that fits all curves, and name releases without records."""
     shares = Axis.of(Scale(0, 1.04), _Y_TITLE, formatting.share, 6)
     if not all(curves):
         panel = drawing.add_panel(Axis(Scale(0, 1), _X_TITLE), shares, height)

@@ -7,7 +7,7 @@ from sfumato.workflow.choose.comparison import Comparison, Figure, WorseOff
 
 
 def comparison_words(found: Comparison) -> list[str]:
-    """Say in sentences which release is better in what, and for how many people."""
+    """Say which release is better in which measure, and for how many people."""
     return [_count_of_measures(found), *_about_sizes(found), *_about_records(found), *found.notes]
 
 
@@ -24,7 +24,7 @@ def figure_rows(found: Comparison) -> list[list[str]]:
 
 
 def size_rows(found: Comparison) -> list[list[str]]:
-    """Return one row for each fact about the class sizes of both."""
+    """Return one row for each fact about the class sizes of both releases."""
     first, second = found.class_sizes
     pairs = {
         "classes": (first.n_classes, second.n_classes),
@@ -43,7 +43,7 @@ def size_rows(found: Comparison) -> list[list[str]]:
 
 
 def loss_rows(found: Comparison) -> list[list[str]]:
-    """Return one row for each quasi-identifier: what it loses in both."""
+    """Return one row for each quasi-identifier with its loss in both releases."""
     return [
         [name, *("n/a" if loss is None else formatting.share(loss) for loss in pair)]
         for name, pair in found.losses.items()
@@ -70,7 +70,7 @@ def _count_of_measures(found: Comparison) -> str:
 
 
 def _about_sizes(found: Comparison) -> list[str]:
-    """Say where the smallest class misleads: it speaks for the worst case, not for most people."""
+    """Warn if the smallest class misleads: it describes the worst case, not most people."""
     first, second = found.class_sizes
     k, typical = (first.smallest, second.smallest), (first.weighted_k, second.weighted_k)
     if k[0] == k[1] and max(typical) >= 1.5 * min(typical):

@@ -32,7 +32,7 @@ _MOST_COLUMNS = 4
 
 @dataclass
 class Drawing:
-    """A picture that grows downwards: panels first, then what their signs mean.
+    """A picture that grows downwards: panels first, then the legend.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class Drawing:
     def add_panel(
         self, x: Axis, y: Axis, height: int, *, left: float | None = None, right: float = MARGIN
     ) -> Panel:
-        """Add a panel of this height below what is there.
+        """Add a panel of this height at the bottom.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class Drawing:
         return panel
 
     def explain(self, name: str, *, line: Style | None = None, marker: Marker | None = None) -> None:
-        """Say in the legend what a line or a marker means; a name is explained once."""
+        """Explain a line or a marker in the legend; a name is explained once."""
         self._signs.setdefault(name, (line, marker))
 
     def svg(self) -> str:
@@ -99,7 +99,7 @@ class Drawing:
         return element("svg", attributes, ground, *panels, *self._legend(columns))
 
     def _columns(self) -> list[float]:
-        """Return the widths of the legend's columns: as many as have room next to each other."""
+        """Return the widths of as many legend columns as fit next to each other."""
         names = [*self._signs]
         for n_columns in range(min(_MOST_COLUMNS, len(names)), 0, -1):
             columns = [names[first::n_columns] for first in range(n_columns)]
@@ -109,7 +109,7 @@ class Drawing:
         return [WIDTH] if names else []
 
     def _legend(self, columns: list[float]) -> Iterator[str]:
-        """Write what the signs mean, row by row."""
+        """Write the legend row by row."""
         left = (WIDTH + _GAP - sum(columns)) / 2
         for number, (name, (line, marker)) in enumerate(self._signs.items()):
             row, column = divmod(number, len(columns))

@@ -181,7 +181,7 @@ cat(paste(names(counts), counts, sep = "\t"), sep = "\n")
 
 
 def readme(manifest: Manifest) -> str:
-    """Write how to read a published folder; everything in it is said by the manifest.
+    """Explain how to read a published folder, from its manifest alone.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ def readme(manifest: Manifest) -> str:
 
 
 def _about(layout: LayoutFacts) -> str:
-    """Say how many records the original has; of made-up ones, which leave nobody out, perhaps with noise."""
+    """State the number of original records: an approximate one for synthetic records, which omit nobody."""
     if layout.kind == "synthetic":
         return f"The original has about {layout.n_original:,} records."
     return f"The original has {layout.n_original:,} records; what was left out is in no file."
@@ -242,7 +242,6 @@ def _lines(manifest: Manifest) -> Iterator[str]:
 
 
 def _data_lines(manifest: Manifest) -> Iterator[str]:
-    """Say which files hold the data."""
     tables, parted = table_names(manifest.layout), partitioned_table(manifest)
     whole = "; `.parquet` holds the same" if parted is None or len(tables) > 1 else ""
     yield f"- {joined(f'`{name}.csv`' for name in tables)}: the data{whole}."

@@ -20,7 +20,7 @@ _MOST_GROUPS = 40
 
 
 def groups_chart(found: ByGroup) -> str:
-    """Draw a panel for each measure: a bar for every group, filled for the worst, and a line for everybody.
+    """Draw a panel for each measure: a bar for each group, filled for the worst, and a line for everyone.
 
     Parameters
     ----------

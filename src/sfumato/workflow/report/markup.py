@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 
 def html_templates(*packages: str) -> jinja2.Environment:
-    """Return the templates that lie in these packages, the first one's before the others'."""
+    """Return the templates in these packages; those of the first package take precedence."""
     return jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package) for package in packages]),
         autoescape=True,
@@ -18,5 +18,5 @@ def html_templates(*packages: str) -> jinja2.Environment:
 
 
 def inline_picture(svg: str) -> Markup:
-    """Take one of our charts into a page, where an element needs no namespace."""
+    """Prepare one of our charts for a page, where an element needs no namespace."""
     return Markup(svg.replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))

@@ -58,12 +58,12 @@ _LOOK: dict[str, Any] = {
 
 
 def draw_svg(name: str, description: str, height: float, draw: Callable[[Axes], None]) -> str:
-    """Draw on fresh axes with settings of our own and return the SVG element."""
+    """Draw on fresh axes with our own settings and return the SVG element."""
     return draw_panels(name, description, height, lambda plate: draw(plate.add_subplot()))
 
 
 def draw_panels(name: str, description: str, height: float, draw: Callable[[Figure], None]) -> str:
-    """Draw on a fresh plate with settings of our own and return the SVG element."""
+    """Draw on a fresh figure with our own settings and return the SVG element."""
     import matplotlib
     from matplotlib.figure import Figure
 
@@ -82,7 +82,7 @@ def draw_panels(name: str, description: str, height: float, draw: Callable[[Figu
 
 
 def _inlined(svg: str, description: str) -> str:
-    """Make matplotlib's file an element of a page: no prolog, no style sheet, no ids that could clash."""
+    """Turn matplotlib's file into an element of a page: no prolog, no style sheet, no clashing ids."""
     root = ElementTree.fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]
@@ -118,7 +118,7 @@ def _tidy(attributes: dict[str, str]) -> None:
 
 
 def _presentation(style: str) -> dict[str, str]:
-    """Write a style as attributes, which a page may have that forbids styles within it."""
+    """Write a style as attributes, because pages forbid inline styles."""
     written = (part.partition(":") for part in style.split(";") if part.strip())
     named = {name.strip(): value.strip() for name, _, value in written}
     return named | ({"font-family": _FONTS} if "font-family" in named else {})

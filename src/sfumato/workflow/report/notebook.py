@@ -35,7 +35,7 @@ _OUTCOMES = {"checked": "passed", "unverified": "unverified claim"}
 
 
 def table_html(table: Table) -> str:
-    """Show how many records there are, and of each column its kind and how many values it has."""
+    """Show the number of records, and the kind and number of values of each column."""
     rows = [
         [
             name,
@@ -64,7 +64,7 @@ def _generalizes(attribute: Attribute) -> str:
 
 
 def inspection_html(found: Inspection) -> str:
-    """Show the attributes of a table, and how risky it is as it stands."""
+    """Show the attributes of a table, and how risky it is as it is."""
     rows = [
         [a.name, a.role, a.kind, f"{a.n_distinct:,}", f"{a.n_missing:,}", str(a.n_levels)]
         for a in found.attributes
@@ -75,7 +75,7 @@ def inspection_html(found: Inspection) -> str:
 
 
 def release_html(release: Release) -> str:
-    """Show how a release was made, what it does to each attribute, and how large its classes are."""
+    """Show how a release was made, its effect on each attribute, and the sizes of its classes."""
     how = "read from files" if release.recipe is None else formatting.recipe_in_words(release.recipe)
     sizes = release.classes.sizes
     told = [f"{release.n_records:,} of {release.n_original:,} records are released."]
@@ -100,7 +100,7 @@ def _lost(release: Release, name: str) -> str:
 
 
 def measurements_html(measurements: Iterable[Measurement]) -> str:
-    """Show what was measured, each with its interval and what it is compared with."""
+    """Show each measurement with its interval and its baselines."""
     rows = [_measurement_row(m) for m in measurements]
     return _card("Measurement", "", ["measure", "of", "value", "interval", "baseline", ""], rows)
 
@@ -119,7 +119,7 @@ def _measurement_row(m: Measurement) -> list[str]:
 
 
 def by_group_html(found: ByGroup) -> str:
-    """Show every measure of each group beside everybody, and in a picture."""
+    """Show every measure of each group next to that of everyone, and as a picture."""
     said = f"{found.attribute}, of {len(found.groups):,} groups"
     rows = [[name, f"{found.sizes[name]:,}", *_of_group(found, name)] for name in found.groups]
     whole = [shown(label, worst_value(found.everybody, label)) for label in found.labels]
@@ -132,7 +132,7 @@ def _of_group(found: ByGroup, name: str) -> list[str]:
 
 
 def candidate_html(candidate: Candidate) -> str:
-    """Show how a candidate is made, and what was measured of it."""
+    """Show how a candidate is made, and its measurements."""
     said = f"{candidate.id}: {recipe_words(candidate)}"
     if candidate.infeasible is not None:
         return _card("Candidate", said, paragraphs=[f"It could not be made: {candidate.infeasible}."])
@@ -141,7 +141,7 @@ def candidate_html(candidate: Candidate) -> str:
 
 
 def frontier_html(frontier: Frontier) -> str:
-    """Show the efficient candidates, and all of them in a picture."""
+    """Show the efficient candidates, and a picture of all of them."""
     efficient, knee = frontier.efficient(), frontier.knee()
     rows = [
         [c.id, recipe_words(c), *(shown(axis, c.value(axis)) for axis in frontier.axes), "knee" * (c == knee)]
@@ -157,7 +157,7 @@ def frontier_html(frontier: Frontier) -> str:
 
 
 def answer_html(answer: Answer) -> str:
-    """Show what a question was answered with, line by line."""
+    """Show the answer to a question line by line."""
     return _card("Answer", f"to “{answer.question}”", paragraphs=str(answer).splitlines())
 
 
@@ -181,7 +181,7 @@ def decision_html(decision: Decision) -> str:
 
 
 def verification_html(found: Verification) -> str:
-    """Show what was checked of a published folder, what fails first."""
+    """Show the checks of a published folder, failures first."""
     ordered = sorted(found.checks, key=lambda check: check.holds)
     rows = [[check.what, check.problem or _OUTCOMES[check.outcome]] for check in ordered]
     return _card("Verification", f"of {found.folder}: {found.outcome}", ["checked", "found"], rows)

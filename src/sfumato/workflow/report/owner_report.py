@@ -92,7 +92,7 @@ def report_html(
     claims: Sequence[Measurement] = (),
     files: Mapping[str, str] = {},
 ) -> str:
-    """Write the report of an exploration, or of a publication when a candidate is chosen.
+    """Write the report of an exploration, or of a publication if a candidate is chosen.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def published_sections() -> dict[str, str]:
 def frame(
     publication: Publication | UnverifiedClaims, schema: Schema, sections: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what stands around every report: its title, its numbered sections, what is published at all."""
+    """Return the frame of every report: its title, its numbered sections, and what is published."""
     return {
         "title": publication.title or "A table about people",
         "publication": publication,
@@ -235,7 +235,7 @@ def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
 
 
 def cell_facts(release: Release) -> dict[str, Any]:
-    """Return what the released cells alone tell: how large the classes are."""
+    """Return the class sizes, which the released cells alone give."""
     return {
         "classes": class_facts(release),
         "classes_chart": inline_picture(class_size_curves.class_sizes_chart(release.classes.sizes)),
@@ -248,7 +248,7 @@ def cell_facts(release: Release) -> dict[str, Any]:
 def _summary(
     frontier: Frontier, chosen: Candidate | None, release: Release | None, n_infeasible: int
 ) -> dict[str, Any]:
-    """Return the two or three numbers that matter, as sentences and as figures."""
+    """Return the two or three most important numbers, as sentences and as figures."""
     subject = chosen or frontier.knee()
     n_tried = len(frontier.candidates) + n_infeasible
     figures = [_figure(frontier, subject, axis) for axis in frontier.axes[:2]] if subject else []
@@ -262,7 +262,7 @@ def _summary(
 
 
 def released_figure(release: Release) -> tuple[str, str, str]:
-    """Return how many records are released, in a figure with its name before and a hint after it."""
+    """Return the number of released records as a figure with its name and a hint."""
     kept, of_all = release.n_records, release.n_original
     if release.kind == "synthetic":
         return "synthetic records", f"{kept:,}", "they stand for nobody"
@@ -298,7 +298,7 @@ def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
 
 
 def said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
-    """Say what the axes and the smallest class mean for people, as far as there are words for it."""
+    """Explain what the axes and the smallest class mean for people, if there are words for them."""
     said = []
     for measure in dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]]):
         value = told(measure)
@@ -343,7 +343,7 @@ def _frontier_facts(
 
 
 def _beaten_by(frontier: Frontier, chosen: Candidate | None) -> list[str] | None:
-    """Return the candidates that dominate the chosen one; ``None`` when it cannot be compared."""
+    """Return the candidates that dominate the chosen one; ``None`` if it cannot be compared."""
     found = next((c for c in frontier.comparable if chosen is not None and c.id == chosen.id), None)
     return None if found is None else [candidate.id for candidate in frontier.dominated_by(found)]
 
@@ -352,7 +352,7 @@ def _beaten_by(frontier: Frontier, chosen: Candidate | None) -> list[str] | None
 
 
 def losses_of(release: Release) -> dict[str, float]:
-    """Return the share of its information that each quasi-identifier loses, where that can be said."""
+    """Return the share of information that each quasi-identifier loses, if it is defined."""
     try:
         return attribute_losses(release)
     except NotApplicable:
@@ -360,7 +360,7 @@ def losses_of(release: Release) -> dict[str, float]:
 
 
 def class_facts(release: Release) -> dict[str, Any]:
-    """Return what is said of the sizes of the classes."""
+    """Return facts about the sizes of the classes."""
     sizes = release.classes.sizes
     order = np.sort(sizes)
     median = order[np.searchsorted(np.cumsum(order), release.n_records / 2)] if len(order) else 0
@@ -377,12 +377,12 @@ def class_facts(release: Release) -> dict[str, Any]:
 
 
 def shares_below(sizes: Integers, n_records: int) -> dict[int, float]:
-    """Return which share of the records lies in classes that are smaller than common thresholds."""
+    """Return the share of records in classes smaller than common thresholds."""
     return {size: int(sizes[sizes < size].sum()) / max(n_records, 1) for size in (3, 5, 11, 20)}
 
 
 def _people_of_classes(release: Release) -> dict[str, int]:
-    """Return how many people the classes have: the smallest, that of half of the people, and the largest."""
+    """Return the numbers of people in the smallest, the median person's and the largest class."""
     order = np.sort(release.classes.people)
     median = order[np.searchsorted(np.cumsum(order), order.sum() / 2)]
     return {"fewest": int(order[0]), "median": int(median), "most": int(order[-1])}
@@ -414,7 +414,7 @@ def _insensitive(schema: Schema, table: Table | None, release: Release | None) -
 
 
 def unprotected_facts(found: Sequence[Alone]) -> dict[str, Any]:
-    """Return what is said of the attributes that are released as they are."""
+    """Return facts about the attributes that are released as they are."""
     return {
         "insensitive": found,
         "unprotected": warnings_of(found),
@@ -425,7 +425,7 @@ def unprotected_facts(found: Sequence[Alone]) -> dict[str, Any]:
 
 
 def printed_time(written: str) -> str:
-    """Print an ISO time as people write it; anything else as it is."""
+    """Print an ISO time in words; anything else as it is."""
     try:
         moment = datetime.fromisoformat(written)
     except ValueError:
@@ -434,7 +434,7 @@ def printed_time(written: str) -> str:
 
 
 def rendered(facts: Mapping[str, Any], template: str = "report.html.j2") -> str:
-    """Return the page that says this."""
+    """Render a template with these facts."""
     return _templates().get_template(template).render(facts)
 
 

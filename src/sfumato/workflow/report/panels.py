@@ -60,7 +60,7 @@ class Axis:
     def of(
         cls, scale: Scale, title: str, printed: Callable[[float], str], most: int, *, whole: bool = False
     ) -> Axis:
-        """Return an axis with so many ticks at most, at round values."""
+        """Return an axis with at most ``most`` ticks, at round values."""
         return cls(scale, title, [(value, printed(value)) for value in scale.ticks(most, whole=whole)])
 
     @property
@@ -70,12 +70,12 @@ class Axis:
 
     @property
     def width(self) -> float:
-        """The room that the axis takes to the left of its panel."""
+        """The width of the axis to the left of its panel."""
         return self._widest + _GAP + LINE * len(self.lines)
 
     @property
     def height(self) -> float:
-        """The room that the axis takes below its panel."""
+        """The height of the axis below its panel."""
         labels = (0.5 * self._widest if self.is_tilted else 0) + LINE if self.ticks else 0
         return _TICK + labels + LINE * len(self.lines)
 
@@ -99,11 +99,11 @@ class Frame:
         return (self.left + self.right) / 2, (self.top + self.bottom) / 2
 
     def contains(self, point: Point) -> bool:
-        """Return whether a point lies in it or on its border."""
+        """Return whether a point is inside or on the border."""
         return self.left <= point[0] <= self.right and self.top <= point[1] <= self.bottom
 
     def clipped(self, start: Point, end: Point) -> tuple[Point, Point] | None:
-        """Return the part of a straight line that lies inside, by Liang and Barsky's method."""
+        """Return the part of a straight line inside, by Liang and Barsky's method."""
         (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
         first, last = 0.0, 1.0
         sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
@@ -121,7 +121,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Panel:
-    """Two axes and what is drawn between them, in the order in which it is drawn.
+    """Two axes and the shapes between them, in drawing order.
 
     Everything that stands for data may carry attributes by which a program finds it. The panel says how
     values become places, so that the program can compute where a point must be.
@@ -133,13 +133,13 @@ class Panel:
     parts: list[str] = field(default_factory=list)
 
     def place(self, point: Point) -> Point:
-        """Return where values are drawn, in pixels."""
+        """Return the position of a point in pixels."""
         return self._across(point[0]), self._up(point[1])
 
     def draw_points(
         self, points: Sequence[Point], marker: Marker, data: Sequence[Attributes] | None = None
     ) -> None:
-        """Draw points that look alike, each with its own data; points outside the panel are left out."""
+        """Draw points with one style, each with its own data; points outside the panel are omitted."""
         drawn = [
             marker.draw(place, each)
             for place, each in zip(map(self.place, points), data or [{}] * len(points), strict=True)
@@ -149,7 +149,7 @@ class Panel:
             self.parts.append(element("g", marker.style.attributes, *drawn))
 
     def draw_line(self, points: Sequence[Point], style: Style, data: Mapping[str, str | float] = {}) -> None:
-        """Draw a line through points, as far as it lies inside the panel."""
+        """Draw a line through points, clipped to the panel."""
         pieces = (self.frame.clipped(*ends) for ends in pairwise(map(self.place, points)))
         inside: list[list[Point]] = [[]]
         for piece in filter(None, pieces):
@@ -160,7 +160,7 @@ class Panel:
             self._draw_path("".join(map(path, inside[1:])), style, {**data, "points": _listed(points)})
 
     def draw_steps(self, points: Sequence[Point], style: Style, data: Mapping[str, str | float] = {}) -> None:
-        """Draw a line from the ground up at the first point, each height kept until the next point."""
+        """Draw a step line from the ground up at the first point; each height lasts until the next point."""
         self._draw_path(self._steps(points), style, {**data, "points": _listed(points)})
 
     def fill_steps(self, points: Sequence[Point], style: Style) -> None:
@@ -170,7 +170,7 @@ class Panel:
     def draw_bar(
         self, corner: Point, opposite: Point, style: Style, data: Mapping[str, str | float] = {}
     ) -> None:
-        """Draw a rectangle between two opposite corners, as far as it lies inside the panel."""
+        """Draw a rectangle between two opposite corners, clipped to the panel."""
         frame = self.frame
         (left, right), (top, bottom) = map(sorted, zip(self.place(corner), self.place(opposite), strict=True))
         left, top = max(left, frame.left), max(top, frame.top)
@@ -184,11 +184,11 @@ class Panel:
         self.parts.append(label.draw())
 
     def write_empty(self, text: str) -> None:
-        """Say that there is nothing to draw."""
+        """State that there is nothing to draw."""
         self.write(Label(text, self.frame.middle, "middle", FAINT))
 
     def markup(self) -> str:
-        """Return the panel as a group that says how values become places."""
+        """Return the panel as a group that states how values map to positions."""
         facts: dict[str, str | float] = {}
         frame = self.frame
         for name, axis, ends in (
@@ -229,7 +229,7 @@ class Panel:
         return [place(value) for value, _ in axis.ticks] if axis.has_grid else []
 
     def _below(self) -> Iterator[str]:
-        """Draw the axis below, with its ticks and title."""
+        """Draw the x-axis with its ticks and title."""
         left, bottom, axis = self.frame.left, self.frame.bottom, self.x
         if axis.has_line:
             drawn = [path([(left, bottom), (self.frame.right, bottom)])]
@@ -248,7 +248,7 @@ class Panel:
             yield Label(line, place, "middle").draw()
 
     def _beside(self) -> Iterator[str]:
-        """Draw the axis to the left, with its ticks and title."""
+        """Draw the y-axis with its ticks and title."""
         left, bottom, axis = self.frame.left, self.frame.bottom, self.y
         if axis.has_line:
             drawn = [path([(left, bottom), (left, self.frame.top)])]
@@ -262,11 +262,11 @@ class Panel:
 
 
 def _ticks(axis: Axis, place: Callable[[float], float]) -> Iterator[tuple[float, float]]:
-    """Yield the place and the length of each tick."""
+    """Yield the position and length of each tick."""
     yield from ((place(value), _TICK) for value, _ in axis.ticks)
     yield from ((place(value), _TICK / 2) for value in axis.scale.small_ticks())
 
 
 def _listed(points: Iterable[Point]) -> str:
-    """Write points as programs read them back."""
+    """Write points in the form that scripts read."""
     return " ".join(f"{x:.10g},{y:.10g}" for x, y in points)

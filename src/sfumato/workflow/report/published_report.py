@@ -89,7 +89,7 @@ TITLES: dict[Profile, str] = {
 
 
 def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
-    """Return what a published report tells.
+    """Return the facts of a published report.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ EFFICIENT_WORDS = {True: "efficient", False: "not efficient", None: "cannot be c
 
 
 def _marked_texts(manifest: Manifest) -> dict[str, Any]:
-    """Return what the publisher wrote, each text with its mark."""
+    """Return the publisher's texts, each with its mark."""
     decision, unverified = manifest.decision, manifest.unverified
     names = ("purpose", "recipients", "safeguards", "steward", "review_by")
     return {
@@ -256,7 +256,7 @@ def _class_facts(written: Release) -> dict[str, Any]:
 
 
 def _alone_row(place: int, found: Alone) -> SimpleNamespace:
-    """Say how many records are alone with some values."""
+    """State how many records are unique in some attributes."""
     here = ("cells", "alone", place)
     count = mark(pointer(*here, "n"), found.n_alone, f"{found.n_alone:,}")
     of_all = mark(pointer("cells", "n_records"), found.n_records, f"{found.n_records:,}")
@@ -274,7 +274,7 @@ def _alone_row(place: int, found: Alone) -> SimpleNamespace:
 
 
 def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
-    """Say which attributes tell too many records apart; the figures are in a table."""
+    """Name the attributes that single out too many records; a table has the figures."""
     for each in told_apart(found):
         known = [*each.attributes, *([] if each.sensitive is None else [each.sensitive])]
         names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in known)
@@ -287,7 +287,7 @@ def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
 
 
 def _marked_adversaries(told: Sayings) -> Iterator[Against]:
-    """Return the adversaries, with the titles of their measures as a page may print them."""
+    """Return the adversaries, with the marked titles of their measures."""
     for found in measures_against([told.chosen]):
         names = dict.fromkeys(
             each.measure
@@ -309,7 +309,7 @@ def _names(scenarios: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 def _marked_scenarios(told: Sayings) -> Iterator[dict[str, Any]]:
-    """Return the scenarios in words, each figure of them with the mark of the parameters that it is from."""
+    """Describe the scenarios; each figure carries the mark of its parameter."""
     places = [
         (pointer(*here, "parameters"), each.parameters)
         for here, each in told.places()
@@ -337,14 +337,14 @@ def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Sayings:
-    """What a manifest says, as the words and rows of a report need it."""
+    """The statements of a manifest, as the words and rows of a report need them."""
 
     manifest: Manifest
     written: Release
 
     @cached_property
     def claims(self) -> tuple[Measurement, ...]:
-        """What the published cells give; of every attribute where the policy limits one."""
+        """The figures that the published cells give; for every attribute if the policy limits one."""
         limited = {limit.measure for limit in self.manifest.policy.values() if limit.attribute is not None}
         found = map(measurement_of, self.manifest.claims)
         return tuple(_by_attribute(each, self.written) if each.measure in limited else each for each in found)
@@ -359,12 +359,12 @@ class Sayings:
 
     @cached_property
     def policy(self) -> dict[str, Limit]:
-        """What had to hold, by measure."""
+        """The limits that had to hold, by measure."""
         return policy_of(self.manifest)
 
     @cached_property
     def schema(self) -> Schema:
-        """The attributes with their roles, and nothing that tells of their values."""
+        """The attributes with their roles, and nothing about their values."""
         unverified = self.manifest.unverified
         return Schema(
             tuple(Attribute(each.name, each.role) for each in unverified.attributes),
@@ -373,7 +373,7 @@ class Sayings:
 
     @cached_property
     def chosen(self) -> Candidate:
-        """The choice: claims with their values, the owner's measurements without."""
+        """The chosen candidate: claims with their values, the owner's measurements without."""
         figures = [
             Measurement(
                 each.measure, None, each.axis, each.better, each.attribute, parameters=each.parameters
@@ -388,11 +388,11 @@ class Sayings:
         return frozenset(found.measure for found in self.chosen.measurements)
 
     def claimed_value(self, measure: str) -> float | None:
-        """Return the value of a measure that a reader can compute from the published cells, if any."""
+        """Return the value of a measure if a reader can compute it from the published cells."""
         return None if self.by_owner(measure) else worst_value(self.claims, measure)
 
     def value(self, measure: str) -> Markup:
-        """Return the value of a measure: as the published cells give it, or as the owner's band."""
+        """Return the value of a measure from the published cells, or the owner's band."""
         value = self.claimed_value(measure)
         if value is None:
             is_of_one = of_one(measure)[1] is not None
@@ -403,7 +403,7 @@ class Sayings:
         return mark(place, json_value(value), formatting.exactly(measure, value))
 
     def band(self, figure: OwnerFigure) -> Markup:
-        """Return a figure of the owner as a band, with its marks."""
+        """Return a figure of the owner as a marked band."""
         return marked_band(
             ("unverified", "figures", self.number(figure), "band"), figure.measure, figure.band
         )
@@ -419,7 +419,7 @@ class Sayings:
         return mark(pointer("claims", place, "value"), None, "not applicable")
 
     def _place_of(self, measure: str, value: float) -> str:
-        """Return the pointer to the worst value of a measure, or of its level for one attribute."""
+        """Return the pointer to the worst value of a measure, or to its level for one attribute."""
         label, attribute = of_one(measure)
         exact = named(self.claims, measure)
         for place, each in enumerate(self.claims):
@@ -435,18 +435,18 @@ class Sayings:
         return pointer("cells", "limited", measure)
 
     def number(self, figure: OwnerFigure) -> int:
-        """Return the place of an owner's figure among all."""
+        """Return the position of an owner's figure among all of them."""
         return next(place for place, each in enumerate(self.manifest.unverified.figures) if each is figure)
 
     def places(self) -> Iterator[tuple[tuple[str | int, ...], Claimed | OwnerFigure]]:
-        """Yield everything that was measured, with the place in the manifest."""
+        """Yield every measurement with its place in the manifest."""
         for place, claim in enumerate(self.manifest.claims):
             yield ("claims", place), claim
         for place, figure in enumerate(self.manifest.unverified.figures):
             yield ("unverified", "figures", place), figure
 
     def headlines(self, axes: Iterable[str]) -> Iterator[Headline]:
-        """Yield what a sentence or a large figure says of these measures."""
+        """Yield the sentence or large figure for each of these measures."""
         for axis in axes:
             found = [each for each in self.chosen.measurements if each.label == axis]
             found = found or named(self.chosen.measurements, axis)
@@ -480,12 +480,12 @@ class Sayings:
             )
 
     def by_owner(self, measure: str) -> bool:
-        """Whether the owner's figure counts people, and a claim of the same name only records."""
+        """Return whether the owner's figure counts people while the claim of the same name counts records."""
         names = {measure, of_one(measure)[0], *(each.measure for each in named(self.claims, measure))}
         return any(is_counted_by_owner(self.manifest, name) for name in names)
 
     def of_owner(self, measure: str) -> list[OwnerFigure]:
-        """Return the owner's figures with this label, or those of the measure of this name."""
+        """Return the owner's figures with this label, or those of the measure with this name."""
         every = [figure for figures in self.owner.values() for figure in figures]
         found = self.owner.get(measure) or [figure for figure in every if figure.measure == measure]
         label, attribute = of_one(measure)
@@ -494,7 +494,7 @@ class Sayings:
         return [figure for figure in self.of_owner(label) if figure.attribute in (None, attribute)]
 
     def met(self, measure: str, limit: Limit) -> bool:
-        """Return whether a limit is met: by the claims, or by an unverified claim of the owner."""
+        """Return whether a limit is met, by the claims or by an unverified claim."""
         if named(self.claims, measure) and not self.by_owner(measure):
             return limit.allows(worst_value(self.claims, measure))
         figures = self.of_owner(measure)
@@ -503,7 +503,7 @@ class Sayings:
 
 @dataclass(frozen=True)
 class Headline:
-    """A measure in a sentence, or in large letters: words, name, value, and whether a reader can check it."""
+    """A measure in a sentence or in large letters, and whether a reader can check it."""
 
     words: Words
     name: Markup
@@ -513,7 +513,7 @@ class Headline:
 
 
 def marked_band(here: tuple[str | int, ...], measure: str, band: Band | None) -> Markup:
-    """Print the band of a figure in the unit of its measure, its ends marked."""
+    """Print the band of a figure in the unit of its measure, with both ends marked."""
     if band is None:
         return mark(pointer(*here), None, "not applicable")
     low, high = (
@@ -524,7 +524,7 @@ def marked_band(here: tuple[str | int, ...], measure: str, band: Band | None) ->
 
 
 def _marked_name(here: tuple[str | int, ...], measure: str, attribute: str | None) -> Markup:
-    """Return the name that a program knows a measurement by."""
+    """Return the machine-readable name of a measurement, marked."""
     name = Markup("<code>{}</code>").format(mark(pointer(*here, "measure"), measure, measure))
     if attribute is None:
         return name
@@ -533,7 +533,7 @@ def _marked_name(here: tuple[str | int, ...], measure: str, attribute: str | Non
 
 
 def _by_attribute(claim: Measurement, written: Release) -> Measurement:
-    """Add the level of each sensitive attribute to a claim that is the worst of all."""
+    """Add the level of each sensitive attribute to a claim about the worst of them."""
     if claim.attribute is not None:
         return claim
     asked = {claim.measure: claim.parameters} if claim.parameters else claim.measure
@@ -542,7 +542,7 @@ def _by_attribute(claim: Measurement, written: Release) -> Measurement:
 
 
 def _summary(told: Sayings) -> dict[str, Any]:
-    """Return the numbers that matter, as sentences and as figures."""
+    """Return the most important numbers, as sentences and as figures."""
     axes = tuple(told.manifest.unverified.headline)
     sentences = []
     for each in told.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
@@ -568,7 +568,7 @@ def unverified_label() -> Markup:
 
 
 def _released_figures(told: Sayings) -> Iterator[tuple[str, Markup, Markup]]:
-    """Yield how many records are released, and how many people, in a figure with its name and a hint."""
+    """Yield the numbers of released records and people, each as a figure with a name and a hint."""
     written, people = told.written, told.manifest.unverified.people
     kept = counted(MarkedCount(written.n_records, "cells", "n_records"))
     if written.kind == "synthetic":
@@ -667,7 +667,7 @@ def marked_limit(name: str, limit: LimitFacts) -> Markup:
 
 
 def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
-    """Return what is told of one axis: claims as they are, the owner's figures as bands."""
+    """Return the rows of one axis: claims with their values, the owner's figures as bands."""
     for place, claim in enumerate(told.manifest.claims):
         if claim.axis == axis and not is_counted_by_owner(told.manifest, claim.measure):
             yield _claimed_row(told, place) | _limit_on(told, claim, "claims", place)
@@ -679,7 +679,7 @@ def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
 
 
 def _claimed_row(told: Sayings, place: int) -> dict[str, Any]:
-    """Tell a claim with everything that stands beside its value."""
+    """Describe a claim with everything next to its value."""
     claim, found, here = told.manifest.claims[place], told.claims[place], ("claims", place)
 
     def value_of(name: str, value: Any) -> Markup:
@@ -713,7 +713,7 @@ def _reason(claim: Claimed, here: tuple[str | int, ...]) -> Markup:
 
 
 def _marked_notes(told: Sayings, place: int) -> Iterator[tuple[str, Markup]]:
-    """Yield each number that stands beside a claim, with what it is."""
+    """Yield each number next to a claim, with its meaning."""
     claim, found = told.manifest.claims[place], told.claims[place]
     names = [name for name in found.detail if name not in ("reason", BY_ATTRIBUTE)]
     levels = found.detail.get(BY_ATTRIBUTE, {})
@@ -727,7 +727,7 @@ def _marked_notes(told: Sayings, place: int) -> Iterator[tuple[str, Markup]]:
 
 
 def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
-    """Return what is told of the attacks: the rates that they are computed from are the owner's alone."""
+    """Describe the attacks; their underlying rates are known to the owner alone."""
     for row in measured_rows(told, "privacy"):
         if is_attack(row["measure"]):
             asked = methods.look_up("measure", row["measure"])
@@ -736,7 +736,7 @@ def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
 
 
 def _limit_on(told: Sayings, found: Claimed | OwnerFigure, kind: str, place: int) -> dict[str, Any]:
-    """Return the limit that a row shows, and whether it is met."""
+    """Return the limit for a row, and whether it is met."""
     name = shown_limit(told.manifest, found)
     if name is None:
         return {"limit": "", "met": False}
@@ -774,7 +774,7 @@ def _owner_row(told: Sayings, label: str, figure: OwnerFigure) -> dict[str, Any]
 
 
 def _claim_rows(told: Sayings) -> Iterator[dict[str, Any]]:
-    """Set each claim beside what the recipe asked for."""
+    """Pair each claim with the recipe's requirement."""
     for place, claim in enumerate(told.manifest.claims):
         row = _claimed_row(told, place)
         asked = requirement_of(told.manifest, claim)
@@ -813,7 +813,7 @@ def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any
 
 
 def _change_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
-    """Say for each attribute how many of its cells are exact, an unverified claim, or withheld."""
+    """Count for each attribute the cells that are exact, an unverified claim, or withheld."""
     for name in written.schema.released:
         here, role = ("cells", "attributes", name), written.schema[name].role
         row: dict[str, Any] = {
@@ -840,7 +840,7 @@ def marked_attribute(manifest: Manifest, name: str) -> Markup:
 
 
 def cell_counts(manifest: Manifest, written: Release, name: str) -> dict[str, int] | None:
-    """Count the exact, generalised and withheld cells of an attribute in the released records.
+    """Count the exact, generalized and withheld cells of an attribute in the released records.
 
     ``None`` where the cells are no sets of original values.
     """

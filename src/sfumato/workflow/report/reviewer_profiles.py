@@ -40,7 +40,7 @@ _USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
 
 
 def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
-    """Write every page of a published folder, by the name of its file.
+    """Write every page of a published folder, by file name.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
 
 
 def _initial_risk(manifest: Manifest) -> dict[str, Markup] | None:
-    """Return the bands of the risk in the original in words, where a profile asked for them."""
+    """Describe the risk bands of the original, if a profile asked for them."""
     risk = manifest.unverified.initial
     if risk is None:
         return None
@@ -93,13 +93,13 @@ def _guards(row: dict[str, Any]) -> Guards:
 
 
 def _is_trial(measure: str) -> bool:
-    """Return whether an adversary was let loose on the release: one whose guesses the original judges."""
+    """Return whether a measure runs an attack on the release and judges its guesses by the original."""
     needs = getattr(methods.find("measure", measure), "needs", "release")
     return adversary_of(measure)[1] is not None and needs != "release"
 
 
 def _risk_facts(told: Sayings) -> dict[str, Any] | None:
-    """Return the risk of being found in the published cells; ``None`` where that is not claimed."""
+    """Return the re-identification risk in the published cells; ``None`` if it is not claimed."""
     place, claim = _first(told, _RISK)
     if claim is None or claim.value is None:
         return None
@@ -123,13 +123,13 @@ def _first(told: Sayings, measure: str) -> tuple[int, Measurement | None]:
 
 
 def _risk(value: float) -> str:
-    """Print a risk, in more digits where it would else read like the usual threshold."""
+    """Print a risk, with more digits if rounding would make it equal the usual threshold."""
     short = formatting.value_of(_RISK, value)
     return formatting.exactly(_RISK, value) if short == formatting.value_of(_RISK, _USUAL) else short
 
 
 def _by_usual_threshold(risk: float) -> tuple[bool, str]:
-    """Compare a risk with 0.09, which stands for one in eleven."""
+    """Compare a risk with 0.09, which represents one in eleven."""
     if risk <= _USUAL:
         return True, "at most 0.09"
     if risk <= _ONE_IN_ELEVEN:
@@ -138,7 +138,7 @@ def _by_usual_threshold(risk: float) -> tuple[bool, str]:
 
 
 def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
-    """Return the publisher's own limits on the risk of being found."""
+    """Return the publisher's own limits on the re-identification risk."""
     for name, limit in told.policy.items():
         if name.partition(" ")[0] == _RISK:
             facts = told.manifest.policy[name]
@@ -147,7 +147,7 @@ def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
 
 
 def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, Any]]:
-    """Say of every attribute of the original what was done to it."""
+    """Describe what was done to each attribute of the original."""
     for place, each in enumerate(manifest.unverified.attributes):
         here = ("unverified", "attributes", place)
         row: dict[str, Any] = {
@@ -174,7 +174,7 @@ def _variable_rows(manifest: Manifest, written: Release) -> Iterator[dict[str, A
 
 
 def _technique(counts: dict[str, int] | None, exchanged: bool) -> str:
-    """Name what was done to an attribute in the records that are released.
+    """Name what was done to an attribute in the released records.
 
     Examples
     --------

@@ -19,7 +19,7 @@ _EQUAL = 1e-9
 
 @dataclass(frozen=True)
 class Scale:
-    """The values from the low to the high end of an axis.
+    """The range of an axis, from low to high.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Scale:
 
     @classmethod
     def around(cls, values: Iterable[float], *, log: bool = False, margin: float = 0.05) -> Scale:
-        """Return a scale that holds all these values, with a margin that is this share of their span."""
+        """Return a scale that contains all values, with ``margin`` as a share of their span on each side."""
         every = [*values]
         low, high = min(every), max(every)
         if high - low <= _EQUAL * max(abs(low), abs(high)):
@@ -43,7 +43,7 @@ class Scale:
         return cls(low, high, log).part(-margin, 1 + margin)
 
     def fraction(self, value: float) -> float:
-        """Return at which fraction of the axis a value lies."""
+        """Return the position of a value as a fraction of the axis."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -55,7 +55,7 @@ class Scale:
         return self.low + fraction * (self.high - self.low)
 
     def part(self, start: float, end: float) -> Scale:
-        """Return the scale from one fraction of the axis to another, its ends rounded to a few digits."""
+        """Return the scale between two fractions of the axis, its ends rounded to a few digits."""
         low, high = self.at(start), self.at(end)
         if self.log:
             return Scale(float(f"{low:.10g}"), float(f"{high:.10g}"), log=True)
@@ -63,11 +63,11 @@ class Scale:
         return Scale(round(low, digits), round(high, digits))
 
     def contains(self, value: float) -> bool:
-        """Return whether a value lies on the axis."""
+        """Return whether a value is on the axis."""
         return self.low <= value <= self.high
 
     def ticks(self, most: int, *, whole: bool = False) -> list[float]:
-        """Return round values, so many at most.
+        """Return at most ``most`` round values.
 
         They are multiples of 1, 2 or 5 times a power of ten; on a logarithmic axis, these numbers
         themselves or only powers of ten.

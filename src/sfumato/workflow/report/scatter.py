@@ -29,7 +29,7 @@ TRIVIAL = {
 
 @dataclass(frozen=True)
 class MeasureScale:
-    """One axis: where values go, infinite ones to the border."""
+    """One axis of a scatter plot; infinite values are drawn at the border."""
 
     measure: str
     better: Better
@@ -40,7 +40,7 @@ class MeasureScale:
 
     @classmethod
     def of(cls, measure: str, frontier: Frontier, limit: Limit) -> MeasureScale:
-        """Make an axis on which all candidates and the limit have room."""
+        """Make an axis that fits all candidates and the limit."""
         better = frontier.better(measure)
         values = [candidate.value(measure) or 0.0 for candidate in frontier.comparable]
         ends = (limit.at_least, limit.at_most)
@@ -64,7 +64,7 @@ class MeasureScale:
 
     @property
     def label(self) -> str:
-        """What stands beside the axis."""
+        """The text next to the axis."""
         return f"{self.title} ({formatting.direction(self.better)}{', log scale' if self.log else ''})"
 
     def printed(self, value: float) -> str:
@@ -72,7 +72,7 @@ class MeasureScale:
         return formatting.value_of(self.measure, value)
 
     def place(self, value: float) -> float:
-        """Return where a value is drawn: itself, or just inside the border when it is infinite."""
+        """Return where a value is drawn: at itself, or just inside the border if it is infinite."""
         return self.at(0.96 if value > 0 else 0.04) if math.isinf(value) else value
 
     def at(self, fraction: float) -> float:
@@ -82,7 +82,7 @@ class MeasureScale:
         return self.low + fraction * (self.high - self.low)
 
     def fraction(self, value: float) -> float:
-        """Return at which fraction of the axis a value lies."""
+        """Return the position of a value as a fraction of the axis."""
         if self.log:
             return math.log(value / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
@@ -94,7 +94,7 @@ class MeasureScale:
 
 @dataclass(frozen=True)
 class Plane:
-    """The two axes and what is drawn on them."""
+    """The two axes and the candidates on them."""
 
     frontier: Frontier
     x: MeasureScale
@@ -102,7 +102,7 @@ class Plane:
 
     @classmethod
     def of(cls, frontier: Frontier, limits: Mapping[str, Limit]) -> Plane:
-        """Take the first two axes of a frontier: privacy upwards, utility to the right."""
+        """Use the first two axes of a frontier: privacy upwards, utility to the right."""
         first, second = frontier.axes[:2]
         every = [m for c in frontier.candidates for m in c.measurements]
         sides = {name: m.axis for m in every for name in (m.label, m.measure)}
@@ -121,7 +121,7 @@ class Plane:
         return self.x.place(x), self.y.place(y)
 
     def prepare(self, axes: Axes, *, ticks_at_most: int = 0) -> None:
-        """Give the axes their labels, scales, ends and ticks."""
+        """Set labels, scales, limits and ticks of the axes."""
         from matplotlib.ticker import LogLocator, MaxNLocator
 
         axes.set(xlabel=self.x.label, ylabel=self.y.label)
@@ -138,12 +138,12 @@ class Plane:
 
 
 def ticks(printed: Callable[[float], str]) -> Callable[[float, Any], str]:
-    """Print the places of ticks, which are not quite the numbers that they should be."""
+    """Print tick positions, which are only nearly the intended numbers."""
     return lambda value, _: printed(float(f"{value:.9g}"))
 
 
 def say_empty(axes: Axes, text: str) -> None:
-    """Say that there is nothing to draw."""
+    """State that there is nothing to draw."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", color=FAINT)
 
 
@@ -164,7 +164,7 @@ def draw_line(axes: Axes, plane: Plane) -> None:
 
 
 def corners(plane: Plane) -> list[tuple[float, float]]:
-    """Return the efficient line: from the best x on, keep y until the next point's x, then go to its y."""
+    """Return the efficient line: from the best x on, keep y until the next point's x, then move to its y."""
     flat = Frontier(plane.frontier.comparable, (plane.x.measure, plane.y.measure))
     points = [plane.point(candidate) for candidate in flat.efficient()]
     steps = [((next_x, y), (next_x, next_y)) for (_, y), (next_x, next_y) in itertools.pairwise(points)]
@@ -211,7 +211,7 @@ def _arrow(x: float, y: float) -> str | None:
 
 
 def family(candidate: Candidate) -> str:
-    """Return what a candidate is drawn as: its sanitizer, or one of the trivial releases."""
+    """Return the legend group of a candidate: its sanitizer, or one of the trivial releases."""
     return "trivial" if candidate.recipe.sanitizer in TRIVIAL else readable(candidate.recipe.sanitizer)
 
 
@@ -227,7 +227,7 @@ def families(candidates: Iterable[Candidate]) -> list[tuple[str, str, str]]:
 
 
 def draw_legend(axes: Axes, *more: Axes, columns: int = 4) -> None:
-    """Write below the picture what the signs of its panels mean, each once."""
+    """Explain the signs of all panels below the picture, each once."""
     each: dict[str, Any] = {}
     for panel in (axes, *more):
         for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):

@@ -34,7 +34,7 @@ _HEIGHT = {3: 5.6, 4: 6.6, 5: 7.4}
 def frontier_picture(
     frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
 ) -> str:
-    """Draw a frontier: three to five axes as a matrix of planes, else the first two as one plane."""
+    """Draw a frontier: three to five axes as a scatter matrix, otherwise the first two as one plot."""
     draw = scatter_matrix if 3 <= len(frontier.axes) <= MOST_AXES else frontier_chart
     return draw(frontier, chosen=chosen, limits=limits)
 
@@ -42,7 +42,7 @@ def frontier_picture(
 def scatter_matrix(
     frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
 ) -> str:
-    """Draw all comparable candidates over every pair of axes; those that are efficient on all are filled.
+    """Draw all comparable candidates on every pair of axes; filled if efficient on all axes.
 
     Parameters
     ----------
@@ -106,5 +106,5 @@ def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: C
 
 
 def _label(scale: MeasureScale) -> str:
-    """Return what stands beside an axis in two lines: panels are small."""
+    """Return an axis label in two lines, because panels are small."""
     return scale.label.replace(" (", "\n(", 1) if len(scale.title) < len(scale.label) else scale.label

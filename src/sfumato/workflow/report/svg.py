@@ -65,7 +65,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def element(tag: str, attributes: Attributes, *children: str) -> str:
-    """Return an element with these attributes, in this order, around children that are markup already.
+    """Return an element with these attributes in this order; children are markup already.
 
     Examples
     --------
@@ -77,12 +77,12 @@ def element(tag: str, attributes: Attributes, *children: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return text as markup, with a replacement sign for what XML cannot contain."""
+    """Escape text, and replace characters that XML cannot contain."""
     return escape(_FORBIDDEN.sub("�", text))
 
 
 def decimal(value: float) -> str:
-    """Write a coordinate with two decimals at most.
+    """Write a coordinate with at most two decimals.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def _attribute(value: str | float) -> str:
 
 
 def text_width(text: str, size: float = SIZE) -> float:
-    """Return how wide a text is at most, by a fixed table of widths."""
+    """Return an upper bound of the width of a text, by a fixed table of widths."""
     return size * sum(map(_width, text))
 
 
@@ -115,7 +115,7 @@ def _width(sign: str) -> float:
 
 @dataclass(frozen=True)
 class Style:
-    """How a shape is drawn: its fill, its outline, dashes as SVG has them, and its opacity."""
+    """How a shape is drawn: fill, outline, dashes in SVG's syntax, and opacity."""
 
     fill: str = "none"
     stroke: str = "none"
@@ -145,7 +145,7 @@ class Marker:
     style: Style
 
     def draw(self, point: Point, data: Mapping[str, str | float] = {}) -> str:
-        """Draw the point at this place of the picture, in the style that its group has."""
+        """Draw the point at this position, in the style of its group."""
         place = f"translate({decimal(point[0])} {decimal(point[1])})"
         return element("path", {"transform": place, "d": self._outline, **data_attributes(data)})
 
@@ -163,7 +163,7 @@ class Marker:
 
 @dataclass(frozen=True)
 class Label:
-    """A line of text: where it starts, ends or has its middle, and how it is written.
+    """A line of text: its anchor, position and style.
 
     A halo keeps text apart from what it is written upon.
     """
@@ -176,7 +176,7 @@ class Label:
     has_halo: bool = False
 
     def draw(self) -> str:
-        """Write the text, its letters centred upon the height of its point."""
+        """Write the text, centred vertically on its point."""
         x, y = self.point
         attributes: dict[str, str | float] = {"x": x, "y": y + 0.36 * SIZE}
         if self.turn:
@@ -191,10 +191,10 @@ class Label:
 
 
 def path(corners: Iterable[Point]) -> str:
-    """Return the data of a path through these corners."""
+    """Return the path data through these corners."""
     return "M" + "L".join(f"{decimal(x)} {decimal(y)}" for x, y in corners)
 
 
 def data_attributes(data: Attributes) -> Attributes:
-    """Return the attributes by which a program finds what a mark stands for."""
+    """Return the attributes that tell a script what a mark represents."""
     return {f"data-{name}": value for name, value in data.items()}

@@ -23,7 +23,7 @@ from sfumato.workflow.project.policies import POLICIES
 
 
 def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
-    """Describe each attribute to the owner, without a value; missing ones are counted in a known table."""
+    """Describe each attribute for the owner, without a value; with a table, count missing values."""
     rows = []
     for attribute in schema.attributes:
         row: dict[str, Any] = {"name": attribute.name, "role": attribute.role, "kind": attribute.kind}
@@ -45,7 +45,7 @@ def candidate_rows(
     marked: Mapping[str, Sequence[Candidate | None]],
     policy: Mapping[str, Limit],
 ) -> list[dict[str, Any]]:
-    """Describe each candidate by its recipe, its values on the axes and what it is marked as."""
+    """Describe each candidate by its recipe, its values on the axes and its marks."""
     marks = {mark: {one.id for one in those if one is not None} for mark, those in marked.items()}
     return [
         {
@@ -60,7 +60,7 @@ def candidate_rows(
 
 
 def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
-    """Return each sanitizer that was tried, how often, with which success, and what it does."""
+    """Return each tried sanitizer: how often it was tried, how often it succeeded, and what it does."""
     names = [candidate.recipe.sanitizer for candidate in frontier.candidates]
     efficient = [candidate.recipe.sanitizer for candidate in frontier.efficient()]
     reach = frontier.reach()
@@ -77,7 +77,7 @@ def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
 
 
 def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
-    """Set each limit of the policy beside what the chosen candidate reaches."""
+    """Pair each limit of the policy with the value of the chosen candidate."""
     return [
         {
             "measure": formatting.measure_words(name).title,
@@ -93,7 +93,7 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
 
 
 def _reached(name: str, value: float | None, limit: Limit) -> str:
-    """Print what is reached; where few digits would seem to keep or break the limit otherwise, more."""
+    """Print a value, with more digits if rounding would change whether it meets the limit."""
     if value is None:
         return "not applicable"
     is_plain = limit.allows(float(f"{value:.3g}")) == limit.allows(value)
@@ -101,7 +101,7 @@ def _reached(name: str, value: float | None, limit: Limit) -> str:
 
 
 def limit_means(name: str, limit: Limit) -> str:
-    """Say a limit on the re-identification risk as the class size that it asks for."""
+    """Express a limit on the re-identification risk as the class size that it requires."""
     if name != "reidentification-risk" or not 0 < limit.at_most < 1:
         return ""
     known = [policy.name for policy in POLICIES.values() if math.isclose(policy.risk, limit.at_most)]
@@ -110,7 +110,7 @@ def limit_means(name: str, limit: Limit) -> str:
 
 
 def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
-    """Say of each model that the recipe asks for which level the release reaches."""
+    """Pair each model in the recipe with the level that the release reaches."""
     return [
         {
             "model": formatting.model_in_words(*methods.describe(part)),
@@ -124,7 +124,7 @@ def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]
 def measurement_rows(
     chosen: Candidate, axis: Axis, policy: Mapping[str, Limit], frontier: Frontier
 ) -> list[dict[str, Any]]:
-    """Set each measurement on one axis beside its limit and those of the trivial releases."""
+    """Pair each measurement on one axis with its limit and those of the trivial releases."""
     return [
         claimed_row(m)
         | {
@@ -140,7 +140,7 @@ def measurement_rows(
 
 
 def claimed_row(measurement: Measurement) -> dict[str, Any]:
-    """Tell a measurement with everything that stands beside its value."""
+    """Describe a measurement with everything next to its value."""
     return {
         "words": formatting.measure_words(measurement.label),
         "attribute": measurement.attribute,
@@ -155,7 +155,7 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
 
 
 def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
-    """Return the limit that speaks of a measurement, by its label or by the name of its measure."""
+    """Return the limit for a measurement, by its label or by the name of its measure."""
     of = f" of {measurement.attribute}"
     labels = (measurement.label, measurement.measure)
     names = [name for name in (*(f"{label}{of}" for label in labels), *labels) if name in policy]
@@ -163,7 +163,7 @@ def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, 
 
 
 def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
-    """Print the same measurement of a trivial release: the one in the same place among its like."""
+    """Print the corresponding measurement of a trivial release: the one at the same position."""
 
     def alike(candidate: Candidate) -> list[Measurement]:
         about = wanted.label, wanted.attribute
@@ -181,7 +181,7 @@ def _interval(measurement: Measurement) -> str:
 
 
 def detail_words(measurement: Measurement) -> list[tuple[str, str]]:
-    """Return the detail of a measurement in words: what each number is, and the number in its unit."""
+    """Describe the detail of a measurement: the meaning of each number, and the number in its unit."""
     words = formatting.measure_words(measurement.measure)
     detail = {name: value for name, value in measurement.detail.items() if name != "reason"}
     detail |= {f"of {name}": value for name, value in detail.pop(BY_ATTRIBUTE, {}).items()}
@@ -200,7 +200,7 @@ def _printed(value: Any, unit: Unit) -> str:
 
 
 def claim_rows(claims: Sequence[Measurement], chosen: Candidate) -> list[dict[str, Any]]:
-    """Set each claim beside what the recipe asked for."""
+    """Pair each claim with the recipe's requirement."""
     asked = {
         _identity(*methods.describe(part)): asked_words(part, part.limit) for part in promised_models(chosen)
     }
@@ -221,14 +221,14 @@ def _reason(measurement: Measurement) -> str:
 
 
 def _identity(model: str, parameters: Mapping[str, Any]) -> str:
-    """Tell a model with its parameters, apart from the one that holds the limit, from others."""
+    """Identify a model by its parameters, except the one that holds the limit."""
     limit = getattr(methods.registered("model").get(model), "parameter", None)
     fixed = {name: value for name, value in parameters.items() if name != limit}
     return json.dumps([model, fixed], sort_keys=True, default=str)
 
 
 def asked_words(model: type[PrivacyModel] | PrivacyModel | None, limit: float) -> str:
-    """Say a limit of a model; of one that is not installed here only the number."""
+    """Describe a limit of a model; if the model is not installed, only the number."""
     if model is None:
         return f"{limit:g}"
     bounds = ("above", "below") if model.strict else ("at least", "at most")
@@ -236,7 +236,7 @@ def asked_words(model: type[PrivacyModel] | PrivacyModel | None, limit: float) -
 
 
 def promised_models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
-    """Return the models that the recipe promises; none when its method is not installed here."""
+    """Return the models that the recipe promises; none if its method is not installed."""
     try:
         return promised_by(chosen.recipe)
     except ParameterError:
@@ -244,7 +244,7 @@ def promised_models(chosen: Candidate) -> tuple[PrivacyModel, ...]:
 
 
 def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Say for each attribute how many of its cells stay exact; those of left-out records are withheld."""
+    """Count for each attribute the cells that stay exact; cells of suppressed records are withheld."""
     rows = []
     for name in release.schema.released:
         cells = release.cells[name]
@@ -266,10 +266,10 @@ def change_rows(release: Release, losses: Mapping[str, float]) -> list[dict[str,
 
 
 def recipe_words(candidate: Candidate) -> str:
-    """Return the recipe in words that are not torn apart at an equals sign."""
+    """Return the recipe in words that do not wrap at an equals sign."""
     return formatting.recipe_in_words(candidate.recipe).replace(" = ", "\u00a0=\u00a0")
 
 
 def shown(measure: str, value: float | None) -> str:
-    """Print a value of a measure, or that there is none."""
+    """Print a value of a measure, or state that there is none."""
     return "not applicable" if value is None else formatting.value_of(measure, value)

@@ -34,7 +34,7 @@ _MOST_LABELS = 10
 
 
 def steepest_stretch(plane: Plane) -> Plane | None:
-    """Return the quarter of a plane in which its front is steepest, if candidates crowd there.
+    """Return the quarter of a plot in which the frontier is steepest, if candidates are crowded there.
 
     Magnified, it shows the flat regions in which much is gained for little.
 
@@ -60,13 +60,13 @@ def steepest_stretch(plane: Plane) -> Plane | None:
 
 
 def efficient_in(plane: Plane) -> list[Candidate]:
-    """Return the candidates that are efficient on the two axes of a plane, with finite values."""
+    """Return the candidates that are efficient on the two axes of a plot, with finite values."""
     flat = Frontier(plane.frontier.comparable, (plane.x.measure, plane.y.measure))
     return [c for c in flat.efficient() if all(map(math.isfinite, plane.values(c)))]
 
 
 def draw_stretch(whole: Axes, part: Axes, stretch: Plane, limits: Mapping[str, Limit]) -> None:
-    """Mark a stretch in the whole picture and draw it beside."""
+    """Outline a part of the whole picture and draw it magnified in an inset."""
     x, y = stretch.x, stretch.y
     frame = [(x.low, y.low), (x.high, y.low), (x.high, y.high), (x.low, y.high), (x.low, y.low)]
     whole.plot(*zip(*frame, strict=True), color=INK, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1.8)
@@ -100,7 +100,7 @@ def _fall(places: list[tuple[float, float]]) -> float:
 
 
 def _widened(*places: float) -> tuple[float, float]:
-    """Return both ends with a margin beside them."""
+    """Return both ends with a margin."""
     low, high = min(places), max(places)
     margin = max(_MARGIN * (high - low), 0.02)
     return low - margin, high + margin

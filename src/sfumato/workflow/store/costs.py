@@ -32,14 +32,14 @@ class Cost:
     longest: float = 0.0
 
     def plus(self, seconds: float) -> Cost:
-        """Return the cost with one time more."""
+        """Return the cost with one more time added."""
         return Cost(self.times + 1, self.seconds + seconds, max(self.longest, seconds))
 
     def scaled(self, factor: float) -> Cost:
-        """Return the cost of a table that is so many times as large."""
+        """Return the cost for a table that is ``factor`` times as large."""
         return Cost(self.times, self.seconds * factor, self.longest * factor)
 
     @property
     def usual(self) -> float:
-        """The mean of all times but the longest, which had to load what the others found loaded."""
+        """The mean of all times except the longest, which includes loading code for the others."""
         return self.seconds if self.times == 1 else (self.seconds - self.longest) / (self.times - 1)

@@ -29,7 +29,7 @@ _VERSION_BITS = 8
 
 
 def source_of(table: Table, schema: Schema) -> str:
-    """Return a hash of a bound table and schema, to know which candidates belong to them."""
+    """Return a hash of a bound table and schema, which identifies the candidates that belong to them."""
     return hashlib.sha256(f"{table.fingerprint} {schema.fingerprint}".encode()).hexdigest()
 
 
@@ -39,14 +39,14 @@ def version_of(cls: type[Any] | None) -> int:
 
 
 def all_versions() -> dict[str, int]:
-    """Return the versions of everything that a measure may use, first versions left out."""
+    """Return the versions of everything that a measure may use, without first versions."""
     kinds: tuple[methods.Kind, ...] = ("measure", "model", "miner")
     known = {f"{kind} {name}": cls for kind in kinds for name, cls in methods.registered(kind).items()}
     return {name: version_of(cls) for name, cls in known.items() if version_of(cls) != 1}
 
 
 def method_versions(recipe: Recipe) -> dict[str, int]:
-    """Return the versions of the sanitizer and the models of a recipe, first versions left out.
+    """Return the versions of the sanitizer and the models of a recipe, without first versions.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def method_versions(recipe: Recipe) -> dict[str, int]:
 
 
 def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
-    """Return under which key the store keeps what a measure took: parameters at their defaults left out.
+    """Return the key of a measure in the store, without parameters at their defaults.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
 
 
 def measure_version(key: str) -> int:
-    """Return the version of the measure, or of the model, that a key names, with the files that it reads.
+    """Return the version of the measure or model that a key names, with the files that it reads.
 
     The lowest byte is the version. Above it is a hash of what the files hold that are among the parameters,
     such as a population: 0 where there is none.
@@ -91,7 +91,7 @@ def measure_version(key: str) -> int:
 
 
 def reads_the_same(key: str, version: int) -> bool:
-    """Return whether the files that a measure reads are those with which this version was written."""
+    """Return whether a measure's files are the same as when this version was recorded."""
     return version >> _VERSION_BITS == measure_version(key) >> _VERSION_BITS
 
 
@@ -115,7 +115,7 @@ def _state_of(path: Path) -> tuple[int, int, int]:
 
 @lru_cache(maxsize=16)
 def _digest(path: Path, *state: int) -> bytes:
-    """Return a hash of what a file holds, read once while its size and times stay the same."""
+    """Hash the content of a file; it is read again only if its size or times change."""
     if why_unreadable(path):
         return b""
     try:

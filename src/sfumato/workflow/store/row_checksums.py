@@ -19,7 +19,7 @@ _DIGEST_SIZE = 16
 
 
 def guard(connection: sqlite3.Connection, secret: bytes) -> None:
-    """Write checksums from now on, and give each table its view of sound rows.
+    """Write checksums from now on, and create a view of sound rows for each table.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def guard(connection: sqlite3.Connection, secret: bytes) -> None:
 
 
 def unsound(connection: sqlite3.Connection, table: str, columns: str) -> list[tuple[object, ...]]:
-    """Return these columns of the rows of a table whose checksum does not fit."""
+    """Return these columns of the rows whose checksum does not fit."""
     return connection.execute(
         f"select {columns} from {table} where rowid not in (select rowid from sound_{table})"
     ).fetchall()

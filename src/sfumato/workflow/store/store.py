@@ -50,7 +50,7 @@ _NEEDS_ROOM = "make room on the disk, or let the folder be written"
 
 
 class ChangedRows(UserWarning):
-    """Entries of a store whose checksum does not fit: another program or a fault of the disk changed them."""
+    """Warn of entries whose checksum does not fit: another program or a disk fault changed them."""
 
 
 class Mark(NamedTuple):
@@ -105,7 +105,7 @@ class Store:
         self.close()
 
     def seed(self, wanted: int | None = None) -> int:
-        """Return the project's seed: drawn once, then kept; a wanted one must not contradict it."""
+        """Return the project's seed, drawn once and then kept; ``wanted`` must not contradict it."""
         with self._reading():
             self._require_sound("fact", "the seed", "name = 'seed'")
             rows = self._connection.execute("select value from fact where name = 'seed'")
@@ -131,13 +131,13 @@ class Store:
         return identity_of(self.secret, recipe, source)
 
     def proposals(self, search: str) -> list[Recipe]:
-        """Return what a search proposed in an earlier run, if it did."""
+        """Return the proposals of a search from an earlier run, if there are any."""
         with self._reading():
             rows = self._connection.execute("select recipes from sound_proposal where search = ?", (search,))
             return [Recipe.from_json(recipe) for (recipes,) in rows for recipe in json.loads(recipes)]
 
     def keep_proposals(self, search: str, recipes: list[Recipe]) -> None:
-        """Write down what a search proposes, so that it need not be run again."""
+        """Store the proposals of a search, so that it need not run again."""
         with self._writing():
             self._connection.execute(
                 "insert or replace into proposal (search, recipes) values (?, ?)",
@@ -145,20 +145,20 @@ class Store:
             )
 
     def sums(self, key: str) -> Any | None:
-        """Return the sums that a measure kept, if it did."""
+        """Return the sums that a measure stored, if it did."""
         with self._reading():
             rows = self._connection.execute("select facts from sound_figure where key = ?", (key,))
             return next((json.loads(facts) for (facts,) in rows), None)
 
     def keep_sums(self, key: str, sums: Any) -> None:
-        """Write down sums that took long, so that they need not be computed again."""
+        """Store expensive sums, so that they need not be computed again."""
         with self._writing():
             self._connection.execute(
                 "insert or replace into figure (key, facts) values (?, ?)", (key, json.dumps(sums))
             )
 
     def keep_sums_of(self, versions: Mapping[str, int]) -> None:
-        """Remove the kept sums unless the same versions of all methods had made them."""
+        """Remove the stored sums unless the same versions of all methods made them."""
         today = json.dumps(versions, sort_keys=True)
         with self._reading():
             rows = self._connection.execute("select value from sound_fact where name = 'figures'")
@@ -205,7 +205,7 @@ class Store:
         return first or candidate.id
 
     def _keyed(self, fingerprint: str) -> str | None:
-        """Return under which key a fingerprint is kept: nobody may try which release it fits."""
+        """Key a fingerprint with the store's secret, so that nobody can test which release it fits."""
         if not fingerprint:
             return None
         return hmac.new(self.secret, fingerprint.encode(), hashlib.sha256).hexdigest()
@@ -276,7 +276,7 @@ class Store:
             return dict(self._connection.execute("select id, candidate from sound_alias").fetchall())
 
     def keep_costs(self, source: str, n_rows: int, sanitizer: str, seconds: Mapping[str, float]) -> None:
-        """Add what one candidate cost to what its method cost before.
+        """Add the cost of one candidate to the earlier costs of its method.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class Store:
             )
 
     def costs(self, source: str, n_rows: int) -> dict[tuple[str, str], Cost]:
-        """Return what methods and measures cost; where only with another table, in proportion to its rows."""
+        """Return the costs of methods and measures; those of another table are scaled by its rows."""
         with self._reading():
             rows = self._connection.execute(
                 "select sanitizer, part, n_rows, times, seconds, longest from sound_cost "
@@ -309,11 +309,11 @@ class Store:
             }
 
     def seconds_explored(self, source: str) -> float:
-        """Return how long a table was explored until its last candidate was there, all runs together."""
+        """Return how long a table was explored until its last candidate, over all runs."""
         return max(self.explored_after(source).values(), default=0.0)
 
     def explored_after(self, source: str) -> dict[str, float]:
-        """Return for each candidate after how many seconds of exploring, all runs together, it was there."""
+        """Return for each candidate the seconds of exploring until it was finished, over all runs."""
         with self._reading():
             return dict(
                 self._connection.execute(
@@ -322,13 +322,13 @@ class Store:
             )
 
     def given_up(self) -> set[str]:
-        """Return the candidates that a method at fault, or a limit, left unmade."""
+        """Return the candidates that failed because of a faulty method or a limit."""
         with self._reading():
             rows = self._connection.execute("select id from sound_candidate where versions = ?", (_FAILED,))
             return {identity for (identity,) in rows}
 
     def mark(self) -> Mark:
-        """Return how far the store is filled, to read later only what was added since."""
+        """Return how far the store is filled, to read only later additions."""
         with self._reading():
             rows = self._connection.execute(
                 "select (select coalesce(max(rowid), 0) from candidate), "
@@ -393,7 +393,7 @@ class Store:
             )
 
     def measured(self) -> dict[str, set[str]]:
-        """Return for each candidate what was measured, by the versions that the measures have today."""
+        """Return the measurements of each candidate by the current versions of the measures."""
         found: dict[str, set[str]] = {}
         with self._reading():
             rows = self._connection.execute("select candidate, asked, version from sound_measurement")
@@ -406,7 +406,7 @@ class Store:
         return {**found, **same}
 
     def outdated(self, recipes: Mapping[str, Recipe]) -> set[str]:
-        """Return which of these candidates, by id, an earlier version of their method made.
+        """Return the ids of candidates that an earlier version of their method made.
 
         The same goes for a default that has changed since: what is stored is not what the recipe says now.
         """
@@ -425,7 +425,7 @@ class Store:
         return found
 
     def n_outdated(self, source: str) -> int:
-        """Return of how many candidates something was computed by another version than that of today."""
+        """Return the number of candidates with a result of another version than the current one."""
         with self._reading():
             made = self._connection.execute(
                 "select id, recipe, versions from sound_candidate where source = ? and versions != ?",
@@ -454,7 +454,7 @@ class Store:
             return {identity for (identity,) in rows}
 
     def find(self, prefix: str, source: str) -> Candidate:
-        """Return the candidate whose id begins so, or one of whose other recipes has it."""
+        """Return the candidate whose id, or the id of one of its other recipes, starts with ``prefix``."""
         with self._reading():
             self._warn_of_changed(_LEFT_OUT)
             begins = "substr({}, 1, length(:prefix)) = :prefix"
@@ -478,13 +478,13 @@ class Store:
         raise StoreError(f"{problem} with an id beginning {prefix!r}; `sfumato frontier --all` lists them")
 
     def sources(self) -> set[str]:
-        """Return from which data and schemas there are candidates."""
+        """Return the sources, each a table with its schema, that candidates were made from."""
         with self._reading():
             rows = self._connection.execute("select distinct source from sound_candidate")
             return {source for (source,) in rows}
 
     def source_read(self, file: str, described: str, state: str) -> str | None:
-        """Return what was read from a data file, if it has not changed since.
+        """Return the source that was read from a data file, if the file has not changed since.
 
         Parameters
         ----------
@@ -503,7 +503,7 @@ class Store:
             return next((source for (source,) in rows), None)
 
     def keep_source(self, file: str, described: str, state: str, source: str) -> None:
-        """Write down what was read from a data file in this state, where the store can be written."""
+        """Store which source was read from a data file in this state, if the store is writable."""
         if self.is_read_only:
             return
         with self._writing():
@@ -513,7 +513,7 @@ class Store:
             )
 
     def record(self, decision: Decision, folder: str) -> None:
-        """Write down a decision."""
+        """Store a decision and its folder."""
         with self._writing():
             self._connection.execute(
                 "insert into decision (candidate, folder, facts) values (?, ?, ?)",
@@ -529,14 +529,14 @@ class Store:
             return [Decision(**{**fact, "policy": tuple(fact["policy"])}) for fact in facts]
 
     def folders(self) -> list[str]:
-        """Return for each decision, oldest first, the folder that was published."""
+        """Return the published folder of each decision, oldest first."""
         with self._reading():
             self._require_sound("decision", "a decision")
             rows = self._connection.execute("select folder from decision order by rowid")
             return [folder for (folder,) in rows]
 
     def discard_changed(self) -> None:
-        """Remove every row whose checksum does not fit and that can be computed again; warn of figures."""
+        """Remove every row whose checksum does not fit and that can be recomputed; warn of figures."""
         with self._reading():
             self._warn_of_changed("computed again")
         with self._writing():
@@ -549,7 +549,7 @@ class Store:
                 )
 
     def _warn_of_changed(self, consequence: str) -> bool:
-        """Return whether the checksum of a figure does not fit; warn of all, once and in one line."""
+        """Return whether the checksum of any figure does not fit; warn once, in one line."""
         entries = [
             *(f"candidate {_shown(identity)}" for (identity,) in self._unsound("candidate", "id")),
             *(f"a recipe of candidate {_shown(each)}" for (each,) in self._unsound("alias", "candidate")),
@@ -569,14 +569,14 @@ class Store:
         return unsound(self._connection, table, columns)
 
     def _require_sound(self, table: str, what: str, where: str = "1") -> None:
-        """Refuse what was changed and cannot be computed again."""
+        """Refuse rows that were changed and cannot be recomputed."""
         if any(is_meant for (is_meant,) in self._unsound(table, where)):
             reason = f"{what} in it was changed outside of sfumato; {_MEND}"
             raise StoreError(f"cannot read the store {self.path.name}: {reason}")
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the right to explore this project; a second explorer is refused at once.
+        """Hold the lock for exploring this project; a second explorer is refused at once.
 
         The lock is one of SQLite on a file beside the store, so the system lifts it when the
         process ends, however it ends.
@@ -586,7 +586,7 @@ class Store:
             yield
 
     def require_writable(self) -> None:
-        """Raise an error if nothing can be written, for what must write at its end."""
+        """Raise an error early if a command could not write its result in the end."""
         if self.is_read_only:
             reason = "it is read-only; let the file and its folder be written"
             raise StoreError(f"cannot write the store {self.path.name}: {reason}")
@@ -618,7 +618,7 @@ class Store:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Read inside as the store is at one moment, whatever an exploration writes meanwhile."""
+        """Read one consistent snapshot, whatever an exploration writes meanwhile."""
         try:
             self._connection.execute("begin")
             try:
@@ -645,7 +645,7 @@ class Store:
 
 
 def is_being_explored(path: Path) -> bool:
-    """Return whether a process, this or another, explores the project whose store lies here."""
+    """Return whether this or another process explores the project of this store."""
     place = _lock_of(path)
     if not place.is_file():
         return False
@@ -658,19 +658,19 @@ def is_being_explored(path: Path) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """Return what SQLite says, in one line: of a damaged file it shows how a table was made."""
+    """Return the first line of SQLite's message; for a damaged file, the others show a table's definition."""
     return str(error).partition("\n")[0]
 
 
 def _remedy(error: Exception) -> str:
-    """Say what to do: a sound store that only lacks a place to write must not be moved away."""
+    """Propose a remedy; a sound store that only lacks disk space must not be moved away."""
     if _lacks_place(error):
         return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
     return _HELD if _is_held(error) else _MEND
 
 
 def _way_out(error: Exception) -> str:
-    """Say what to do where something could not be written."""
+    """Propose a remedy for a failed write."""
     if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED):
         return _MEND
     remedy = f"{_NEEDS_ROOM}; " if _lacks_place(error) else f"{_HELD}; " if _is_held(error) else ""
@@ -694,14 +694,14 @@ def _measurements(facts: str) -> list[Measurement]:
 
 
 def _shown(identity: object) -> str:
-    """Return an id for a message; one that was changed itself may hold anything."""
+    """Return an id for a message; a changed row may hold any text."""
     return (
         identity if isinstance(identity, str) and re.fullmatch(r"[0-9a-z]{1,16}", identity) else "(changed)"
     )
 
 
 def _measure_name(asked: object) -> str:
-    """Return what the key of a measure is called; one that was changed itself may hold anything."""
+    """Return the measure's name in a stored key; a changed row may hold any text."""
     try:
         name, _ = name_and_parameters(json.loads(str(asked)))
     except (ValueError, TypeError, SfumatoError):
@@ -710,7 +710,7 @@ def _measure_name(asked: object) -> str:
 
 
 def _connect(path: Path) -> tuple[sqlite3.Connection, bytes, bool]:
-    """Return the file, its secret, and whether it can only be read."""
+    """Return the connection, the secret, and whether the store is read-only."""
     if path != IN_MEMORY:
         _prepare_place(path)
     connection = sqlite3.connect(path, timeout=10)
@@ -736,7 +736,7 @@ def _connect(path: Path) -> tuple[sqlite3.Connection, bytes, bool]:
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
-    """Open a file whose folder cannot be written, where SQLite cannot make the files that readers share.
+    """Open a file in a read-only folder, where SQLite cannot create its shared files.
 
     A process that is allowed to write keeps a log beside the file, which is then read as well. Without a log,
     nobody is writing, and SQLite needs no other file if it takes the store as immutable.
@@ -759,7 +759,7 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _prepare_place(path: Path) -> None:
-    """Make the file of a new store, for the owner alone; refuse what is no store.
+    """Create a new store that only the owner can read; refuse a file that is no store.
 
     A store that exists may be reached through a link: its owner put it elsewhere. A new one is not created
     through a link, and SQLite would follow links in place of the files that it keeps beside the store.
@@ -788,7 +788,7 @@ def _may_write(path: Path) -> bool:
 
 
 def _is_database(path: Path) -> bool:
-    """Whether SQLite wrote the file; SQLite itself takes any short file for an empty one."""
+    """Return whether SQLite wrote the file; SQLite itself accepts any short file as an empty one."""
     with path.open("rb") as file:
         head = file.read(len(_HEAD))
     return head in (b"", _HEAD)

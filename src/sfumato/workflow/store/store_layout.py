@@ -90,7 +90,7 @@ def identity_of(secret: bytes, recipe: Recipe, source: str) -> str:
 
 
 def prepare(connection: sqlite3.Connection, name: str) -> bytes:
-    """Make the tables of a new file, refuse a file of another layout, and return the store's secret.
+    """Create the tables of a new file, or refuse another layout; return the store's secret.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def _make(connection: sqlite3.Connection) -> None:
 
 
 def _guarded(connection: sqlite3.Connection) -> bytes:
-    """Return the secret, with the checksums of this connection set up; the secret is the key of its own."""
+    """Set up this connection's checksums and return the secret. The secret's own row is keyed with it too."""
     found = connection.execute("select value from fact where name = 'secret'").fetchone()
     try:
         secret = bytes.fromhex(found[0])

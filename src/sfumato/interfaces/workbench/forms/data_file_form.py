@@ -36,7 +36,7 @@ _MOST_MARKS, _LONGEST_MARK = 100, 100
 
 
 def stated(data: Data) -> dict[str, str]:
-    """Return what the project file has for each field, as the form writes it."""
+    """Return the value of each field in the project file, as the form writes it."""
     return {
         "separator": data.separator or "",
         "encoding": data.encoding or "",
@@ -47,14 +47,14 @@ def stated(data: Data) -> dict[str, str]:
 
 
 def typed(form: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, str]:
-    """Return what was typed into each field; one that the page did not have stays as it was."""
+    """Return what was typed into each field; a field missing from the page keeps its value."""
     given = {key: str(form.get(key, value)).replace("\r\n", "\n") for key, value in before.items()}
     marks = [line.strip() for line in given["missing-values"].split("\n")]
     return given | {"missing-values": "\n".join(dict.fromkeys(filter(None, marks)))}
 
 
 def complaints(given: Mapping[str, str]) -> dict[str, str]:
-    """Return what cannot be, by field."""
+    """Return what is wrong, by field."""
     marks, found = given["missing-values"].split("\n"), {}
     if given["decimal"] not in DECIMALS:
         found["decimal"] = "Choose one of the list."
@@ -70,7 +70,7 @@ def complaints(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
-    """Write how the file is written into the project file; what is usual is taken away."""
+    """Write the description of the file into the project file; defaults are removed."""
     section: Any = document["data"]
     for key, usual in _USUAL.items():
         if given[key] == usual:
@@ -82,7 +82,7 @@ def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
 
 
 def with_guessed_marks(given: Mapping[str, str], table: Table) -> dict[str, str]:
-    """Add the marks of a table whose columns are new, where nobody gave any."""
+    """Guess the codes for missing values and the decimal mark that the form leaves at their defaults."""
     found = dict(given)
     missing = frozenset(given["missing-values"].split("\n")) - {""}
     if not missing:
@@ -95,7 +95,7 @@ def with_guessed_marks(given: Mapping[str, str], table: Table) -> dict[str, str]
 
 
 def choices(data: Data) -> dict[str, dict[str, str]]:
-    """Return what the lists of the form offer: value and words; what the file has is always among it."""
+    """Return the options of the form's lists, as value and words, including the file's own value."""
     separators = {"": "recognised by itself"} | {sign: name for name, sign in SEPARATORS.items()}
     encodings = {"": "recognised by itself"} | {name: name for name in ENCODINGS}
     return {
@@ -114,7 +114,7 @@ def _with(offered: dict[str, str], own: str | None) -> dict[str, str]:
 
 
 def date_fields(look: Look) -> dict[str, tuple[str, str, dict[str, str]]]:
-    """Return for each column of dates its field: the column, its format, and formats with an example each."""
+    """Return a field for each date column: the column, its format, and formats with examples."""
     guesses = {guess.name: guess for guess in look.records.guesses}
     found = {}
     for each in look.project.schema.attributes:
@@ -136,7 +136,7 @@ def put_dates(
     given: Mapping[str, str],
     known: Mapping[str, Attribute],
 ) -> None:
-    """Write the chosen formats into the project file; what a column becomes on each level stays."""
+    """Write the chosen formats into the project file; the levels of each column stay."""
     for key, (name, before, offered) in fields.items():
         if given[key] == before or given[key] not in offered:
             continue
@@ -153,7 +153,7 @@ def _field(name: str) -> str:
 
 
 def guess_again(document: TOMLDocument, look: Look | None, guesses: tuple[Guess, ...]) -> None:
-    """Let the attributes follow a file that is read in another way: every role that was given stays.
+    """Adapt the attributes to a file that is now read differently; every given role stays.
 
     Kind and hierarchy that were only guessed are guessed again. A column that is new is described like the
     one at its place if there are as many columns as before, and as it is guessed otherwise; columns that
@@ -175,7 +175,7 @@ def guess_again(document: TOMLDocument, look: Look | None, guesses: tuple[Guess,
 
 
 def _was_guessed(look: Look, name: str) -> bool:
-    """Whether kind and hierarchy of an attribute are what was guessed, so that nobody chose them."""
+    """Return whether an attribute's kind and hierarchy are the guessed ones, so that nobody chose them."""
     attribute = next((each for each in look.project.schema.attributes if each.name == name), None)
     guess = next((each for each in look.records.guesses if each.name == name), None)
     if attribute is None or guess is None or attribute.lowest_level:

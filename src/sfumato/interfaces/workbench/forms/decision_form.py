@@ -12,7 +12,7 @@ from sfumato.runtime.errors import UserError
 
 
 def decision_errors(folder: Path, given: Mapping[str, str], *, why: str) -> dict[str, str]:
-    """Say of each field what is wrong with it.
+    """Describe what is wrong with each field.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from sfumato.runtime.errors import ParameterError, SfumatoError
 
 
 class Typed(Protocol):
-    """What a browser sends: one or several texts under a key."""
+    """Submitted form data: one or several texts under a key."""
 
     def getlist(self, key: Any) -> list[Any]:
         """Return every text under a key."""
@@ -74,13 +74,13 @@ class Field:
 
     @property
     def text(self) -> str:
-        """The one text that it shows."""
+        """The only text that it shows."""
         return self.values[0] if self.values else ""
 
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model to tick, with its inputs."""
+    """A model with a checkbox and its inputs."""
 
     name: str
     summary: tuple[str, ...]
@@ -90,7 +90,7 @@ class ModelChoice:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was typed: the plain parameters, and what is wrong by the key of the input."""
+    """The plain parameters that were typed, and errors by the key of the input."""
 
     parameters: dict[str, Any]
     errors: dict[str, str] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def fields(
     prefix: str = "p",
     known: Known = Known(),
 ) -> tuple[Field, ...]:
-    """Return the inputs of a registered class, filled with what is given and with defaults elsewhere.
+    """Return the inputs of a registered class, filled with the given values or the defaults.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def fields(
 
 
 def read(cls: type[Any], typed: Typed, *, swept: bool = False, prefix: str = "p") -> Reading:
-    """Return what was typed into the inputs of a class; an input that is left empty keeps its default."""
+    """Return what was typed into the inputs of a class; an empty input keeps its default."""
     found = Reading({})
     for name, sort, _ in _sorted_parameters(cls, Known()):
         key = f"{prefix}.{name}"
@@ -155,7 +155,7 @@ def read(cls: type[Any], typed: Typed, *, swept: bool = False, prefix: str = "p"
 
 
 def with_typed(shown: Iterable[Field], typed: Typed, errors: Mapping[str, str]) -> tuple[Field, ...]:
-    """Return inputs with what was typed and what is wrong with it, so that nothing need be typed again."""
+    """Return inputs with what was typed and its errors, so that nobody has to type it again."""
 
     def again(one: Field) -> Field:
         if one.sort != "models":
@@ -172,7 +172,7 @@ def with_typed(shown: Iterable[Field], typed: Typed, errors: Mapping[str, str]) 
 
 
 def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is at its default, unless it was written before or is a model."""
+    """Omit parameters at their defaults, unless they were written before or are models."""
     defaults = methods.defaults_of(cls)
     kept: dict[str, Any] = {}
     for name, value in parameters.items():
@@ -187,7 +187,7 @@ def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any
 def blame(
     kind: methods.Kind, name: str, parameters: Mapping[str, Any], message: str, prefix: str = "p"
 ) -> str:
-    """Return the key of the input to which an error belongs, or an empty text if it is not one alone.
+    """Return the key of the input that caused an error, or an empty text if it is not just one.
 
     It is the one without which the library would not complain, or would complain of something else.
     """
@@ -208,7 +208,7 @@ def blame(
 
 
 def parameter_help(cls: type[Any]) -> dict[str, tuple[str, ...]]:
-    """Return what the docstring says of each parameter, in pieces of text and code by turns.
+    """Return the docstring's text on each parameter, in alternating pieces of text and code.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def parameter_help(cls: type[Any]) -> dict[str, tuple[str, ...]]:
 
 
 def pieces(text: str) -> tuple[str, ...]:
-    """Return a docstring's words as pieces of text and code by turns.
+    """Split a docstring's text into alternating pieces of text and code.
 
     Examples
     --------
@@ -252,7 +252,7 @@ def _sorted_parameters(cls: type[Any], known: Known) -> list[tuple[str, Sort, tu
 
 
 def _sort(name: str, hint: Any, named: str, known: Known) -> tuple[Sort, tuple[str, ...]]:
-    """Return which input a type has, and what it offers."""
+    """Return the kind of input for a type, and its options."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not types.NoneType)
     if get_origin(hint) is Literal:
@@ -271,7 +271,7 @@ def _sort(name: str, hint: Any, named: str, known: Known) -> tuple[Sort, tuple[s
 
 
 def _offered(named: str, known: Known) -> tuple[str, ...]:
-    """Return the names to offer where the texts of a parameter name something."""
+    """Return the names to offer for a parameter whose texts name something."""
     if named == "attribute":
         return known.attributes
     if named == "sanitizer":
@@ -315,7 +315,7 @@ def _tidy_model(name: str, given: Mapping[str, Any], before: Any) -> dict[str, A
 
 
 def _complaint(kind: methods.Kind, name: str, parameters: Mapping[str, Any]) -> str:
-    """Return what the library says of these parameters, or an empty text."""
+    """Return the library's error for these parameters, or an empty text."""
     from sfumato.searches.sweep import Sweep, check_how_many, choices
 
     try:

@@ -35,7 +35,7 @@ SEPARATORS = {"semicolon": ";", "comma": ",", "tab": "\t"}
 
 
 def source_facts(source: HierarchySource | None, guessed: HierarchySource | None = None) -> dict[str, str]:
-    """Return how the values generalize now, as the form writes it; dates as guessed where nothing is said."""
+    """Return the current hierarchy as the form writes it; dates as guessed if nothing is given."""
     format_ = guessed.format if isinstance(guessed, Dates) else Dates().format
     facts = {"how": "file", "intervals": "", "prefixes": "", "units": "", "format": format_}
     match source:
@@ -51,7 +51,7 @@ def source_facts(source: HierarchySource | None, guessed: HierarchySource | None
 
 
 def written_source(source: HierarchySource | None) -> dict[str, Any] | None:
-    """Return how values generalize as the project file writes it; a tree of a file is not written."""
+    """Return a hierarchy as the project file writes it, except for a tree in a file."""
     match source:
         case Intervals(widths):
             return {"intervals": [_number(str(width)) for width in widths]}
@@ -65,7 +65,7 @@ def written_source(source: HierarchySource | None) -> dict[str, Any] | None:
 
 
 def date_examples(own: str = "") -> dict[str, str]:
-    """Return the formats that are offered, each with how it writes the last day of 2024.
+    """Return the formats to offer, each with the last day of 2024 as an example.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def date_examples(own: str = "") -> dict[str, str]:
 
 
 def chosen_source(form: FormData, files: list[str]) -> dict[str, Any] | None:
-    """Return how the values are to generalize, as the project file writes it."""
+    """Return the chosen hierarchy as the project file writes it."""
     match form.get("how"):
         case "intervals":
             return {"intervals": [_number(word) for word in _words(form, "intervals", "widths", "5, 10, 20")]}
@@ -110,14 +110,14 @@ def _number(word: str) -> int | float:
 
 
 def whole(word: str, otherwise: str) -> int:
-    """Return a whole number that was typed, or raise what is said otherwise."""
+    """Return a whole number that was typed, or raise an error with this message."""
     if not word.isdecimal() or len(word) > 6:
         raise HierarchyError(otherwise)
     return int(word)
 
 
 def edited(hierarchy: Hierarchy, form: FormData) -> Hierarchy:
-    """Return the hierarchy after what was done to the nodes that are marked."""
+    """Return the hierarchy after the edit of the marked nodes."""
     nodes = [TreeNode.parse(str(written), hierarchy) for written in form.getlist("node")]
     label = str(form.get("label", ""))
     if not nodes:

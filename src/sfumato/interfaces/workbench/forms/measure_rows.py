@@ -17,7 +17,7 @@ from sfumato.runtime.errors import SfumatoError
 
 @dataclass(frozen=True)
 class MeasureRow:
-    """One measure to tick.
+    """One measure with a checkbox.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class MeasureRow:
 
     @property
     def kind(self) -> methods.Kind:
-        """Whether it is a measure, or the level reached in a model."""
+        """Whether it is a measure or the level of a model."""
         return "model" if self.name in methods.registered("model") else "measure"
 
     @property
@@ -68,12 +68,12 @@ class MeasureRow:
 
     @property
     def is_open(self) -> bool:
-        """Whether its inputs should be seen at once."""
+        """Whether its inputs start unfolded."""
         return bool(self.error) or any(one.error for one in self.inputs)
 
 
 def measure_rows(plan: Plan, side: Axis, also: str = "") -> list[MeasureRow]:
-    """Return a row for everything of one side that is measured, then for everything else that could be."""
+    """Return a row for each measure of one side in the plan, then for each other possible one."""
     listed = list(plan.measures[side])
     names = [_parts(written)[0] for written in listed]
     more = [name for name in _measurable(side) if name not in names or name == also]
@@ -82,7 +82,7 @@ def measure_rows(plan: Plan, side: Axis, also: str = "") -> list[MeasureRow]:
 
 
 def read_measures(plan: Plan, side: Axis, typed: Typed) -> tuple[list[Any], list[MeasureRow], str]:
-    """Return the measures that were ticked, as they are to be written, the rows again, and what is wrong."""
+    """Return the ticked measures as the project file writes them, the rows again, and errors."""
     named = [str(typed_name).partition(" ") for typed_name in typed.getlist(f"{side}.name")]
     places = sorted((int(place), name) for place, _, name in named if place.isdecimal())
     ticked = typed.getlist(f"{side}.use")
@@ -111,7 +111,7 @@ def read_measures(plan: Plan, side: Axis, typed: Typed) -> tuple[list[Any], list
 
 
 def _written(cls: type[Any], name: str, key: str, typed: Typed, written: Any, errors: dict[str, str]) -> Any:
-    """Return how a ticked measure is to be written; as it was if its parameters are the same."""
+    """Return a ticked measure for the project file; unchanged if its parameters are the same."""
     before = _parts(written)[1] if written is not None else {}
     reading = read(cls, typed, prefix=key)
     errors.update(reading.errors)

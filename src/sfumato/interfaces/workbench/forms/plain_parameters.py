@@ -20,7 +20,7 @@ YES_NO = ("yes", "no")
 
 
 class NotShown(Exception):
-    """Something in the project file that no input can show; it is edited as text."""
+    """Raised for a value in the project file that no input can show; it is edited as text."""
 
 
 def texts_of(sort: Sort, swept: bool, value: Any) -> tuple[str, ...]:
@@ -63,7 +63,7 @@ def value_of(sort: Sort, swept: bool, texts: Sequence[str]) -> Any:
 
 
 def _table(written: str) -> Any:
-    """Read lines of ``name = value``, or the value by itself."""
+    """Read lines of ``name = value``, or a single value."""
     try:
         return tomllib.loads(written)
     except tomllib.TOMLDecodeError as error:
@@ -84,7 +84,7 @@ def _number(word: str, wanted: str) -> int | float:
 
 
 def _words(line: str) -> list[str]:
-    """Take apart what commas separate; a quoted word may hold commas."""
+    """Split a line at commas; a quoted word may contain commas."""
     try:
         parts = next(
             csv.reader([line.replace("\n", " ").replace("\r", " ")], skipinitialspace=True, strict=True)

@@ -65,13 +65,13 @@ class Try:
 
     @property
     def n_candidates(self) -> int | None:
-        """How many candidates it makes; ``None`` for a search, which decides that itself."""
+        """The number of candidates it makes; ``None`` for a search, which decides that itself."""
         return None if self.kind == "search" else _n_recipes(self.name, json.dumps(self.given, default=str))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a project file says of trying, measuring and requiring, as it is written."""
+    """The plan in a project file as it is written: what to try, measure and require."""
 
     project: Project
     version: str
@@ -102,7 +102,7 @@ class Plan:
 
     @property
     def measures(self) -> dict[Axis, list[Any]]:
-        """The measures of both sides as they are written, or the usual ones."""
+        """The measures of both sides as they are written, or the defaults."""
         written = self.written.get("measure", {})
         usual: dict[Axis, list[Any]] = {
             "privacy": [*self.project.privacy],
@@ -139,7 +139,7 @@ def _shortened(given: Any) -> Any:
 
 
 def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
-    """Raise an error, in the library's words, for a block that cannot be tried."""
+    """Raise the library's error for a block that cannot be tried."""
     if kind == "search":
         methods.build("search", name, given)
         return
@@ -147,7 +147,7 @@ def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
 
 
 def put_try(document: TOMLDocument, block: Try) -> None:
-    """Write a block at its place, or after the last one if the file has no block with its number."""
+    """Write a block at its place, or after the last one if no block has its number."""
     import tomlkit
 
     tries = document.get("try")
@@ -170,7 +170,7 @@ def put_try(document: TOMLDocument, block: Try) -> None:
 
 
 def remove_try(document: TOMLDocument, number: int) -> None:
-    """Remove a block; comments that stand behind it speak of the next one and stay."""
+    """Remove a block; comments after it belong to the next block and stay."""
     tries: Any = document["try"]
     behind: list[Any] = []
     for key, item in reversed(tries[number - 1].value.body):
@@ -194,7 +194,7 @@ def remove_try(document: TOMLDocument, number: int) -> None:
 def put_measures(
     document: TOMLDocument, measures: Mapping[Axis, Sequence[Any]], by: Sequence[str] = ()
 ) -> None:
-    """Write the measures of both sides, and by what, where they differ from what is there."""
+    """Write the measures of both sides, and the groups, if they differ from the file."""
     import tomlkit
 
     if "measure" not in document:
@@ -211,7 +211,7 @@ def put_measures(
 
 
 def put_policy(document: TOMLDocument, policy: Mapping[str, Any]) -> None:
-    """Write the policy where it differs from what is there."""
+    """Write the policy if it differs from the file."""
     import tomlkit
 
     if "policy" not in document:
@@ -227,5 +227,5 @@ def put_policy(document: TOMLDocument, policy: Mapping[str, Any]) -> None:
 
 
 def put_first(listed: Sequence[Any], place: int) -> list[Any]:
-    """Return a list with one of its elements in front."""
+    """Return a list with one of its elements moved to the front."""
     return [listed[place], *(each for i, each in enumerate(listed) if i != place)]

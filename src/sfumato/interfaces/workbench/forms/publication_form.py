@@ -21,7 +21,7 @@ Value = str | date | list[str]
 
 
 class PublicationField(NamedTuple):
-    """What one field is called, what it asks, and its kind: ``line``, ``lines``, ``date`` or a list."""
+    """The name, the question and the kind of a field: ``line``, ``lines``, ``date`` or a list."""
 
     title: str
     asks: str
@@ -61,7 +61,7 @@ REVIEWED = ("title", "purpose", "recipients", "safeguards", "steward", "review-b
 
 
 def stated(publication: Publication) -> dict[str, str]:
-    """Return what the project file has for each field, as it would be typed."""
+    """Return the value of each field in the project file, as a person would type it."""
     values = {key: getattr(publication, key.replace("-", "_")) for key in FIELDS}
     return {
         key: ", ".join(values[key]) if FIELDS[key].kind in _LISTS else str(values[key] or "")
@@ -76,12 +76,12 @@ def typed(form: Mapping[str, Any]) -> dict[str, str]:
 
 
 def plain(given: Mapping[str, str]) -> dict[str, Value]:
-    """Return what was typed as values of the project file; an empty field has none."""
+    """Return the typed values for the project file; an empty field has none."""
     return {key: _READ.get(FIELDS[key].kind, str)(text) for key, text in given.items() if text}
 
 
 def put_publication(document: TOMLDocument, values: Mapping[str, Value]) -> None:
-    """Write what a reviewer should know into the project file; what is left empty is taken away."""
+    """Write the facts for reviewers into the project file; empty fields are removed."""
     import tomlkit
 
     if "publication" not in document:

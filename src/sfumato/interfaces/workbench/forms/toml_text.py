@@ -35,12 +35,12 @@ def toml(value: Any) -> str:
 
 
 def toml_lines(values: Mapping[str, Any]) -> str:
-    """Write each key of a mapping in a line of its own."""
+    """Write each key of a mapping on a line of its own."""
     return "\n".join(f"{_key(key)} = {toml(inner)}" for key, inner in values.items())
 
 
 def toml_item(value: Any) -> Any:
-    """Return a value as `tomlkit` holds it, written like `toml`; a long list has a line for each element."""
+    """Return a value as a `tomlkit` item, written like `toml`; a long list has a line for each element."""
     import tomlkit
 
     written = toml(value)

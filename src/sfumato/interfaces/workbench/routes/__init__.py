@@ -28,13 +28,13 @@ PAGES = (
 
 
 def routes_of(*names: str) -> list[BaseRoute]:
-    """Import modules of pages and return their routes."""
+    """Import page modules and return their routes."""
     modules = [import_module(f"{__name__}.{name}") for name in names]
     return [route for module in modules for route in module.routes]
 
 
 def complete(request: Request) -> None:
-    """Add the pages that the application does not have yet."""
+    """Add the pages that the application lacks so far."""
     state = state_of(request)
     with state.completing:
         if not state.is_complete.is_set():

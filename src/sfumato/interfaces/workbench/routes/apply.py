@@ -34,7 +34,7 @@ _FIELDS = ("file", "limit", "why", "by", "folder")
 
 @dataclass(frozen=True)
 class NewMonth:
-    """What became of the new records: what was typed, what is said of it, and whether it was refused."""
+    """The outcome for the new records: the typed values, the messages, and whether it was refused."""
 
     given: dict[str, str]
     said: str
@@ -42,12 +42,12 @@ class NewMonth:
 
 
 def form(request: Request) -> Response:
-    """Show the form for the recoding of a candidate or of a published folder."""
+    """Show the form for applying the recoding of a candidate or of a published folder."""
     return _form(request, _given(project_of(request), request), {})
 
 
 def begin(request: Request, typed: FormData) -> Response:
-    """Check the form, begin to write in a thread, and lead on to the page that waits for it."""
+    """Check the form, start writing in a thread, and redirect to the page that waits for it."""
     project = project_of(request)
     given = {key: str(typed.get(key, "")).strip()[:_MOST_LETTERS] for key in _FIELDS}
     files = _files(request, project)
@@ -64,7 +64,7 @@ def begin(request: Request, typed: FormData) -> Response:
 
 
 def applying(request: Request) -> Response:
-    """Wait for a folder that is being written, and lead on to it; what is refused is said on the form."""
+    """Wait for a folder that is being written, and redirect to it; show refusals on the form."""
     begun = state_of(request).works.known(_key(request, request.path_params["target"]))
     if begun is None:
         return RedirectResponse(_home(request), 303)
@@ -83,7 +83,7 @@ def _given(project: Project, request: Request) -> dict[str, str]:
 
 
 def _files(request: Request, project: Project) -> dict[str, Path]:
-    """Return the files that may hold new records, the project's own data left out, the latest first."""
+    """Return the files that may hold new records except the project's own data, the latest first."""
     found = [path for path in state_of(request).projects.data_files() if path != project.data_path.resolve()]
     return {path.name: path for path in sorted(found, key=lambda each: -each.stat().st_mtime)}
 
@@ -98,7 +98,7 @@ def _errors(project: Project, given: dict[str, str], files: dict[str, Path]) -> 
 
 
 def _limit(typed: str) -> float | None:
-    """Return the share that was typed; ``None`` where it is none."""
+    """Return the typed share; ``None`` if there is none."""
     try:
         share = float(typed.removesuffix("%")) / (100 if typed.endswith("%") else 1)
     except ValueError:
@@ -136,14 +136,13 @@ def _own(request: Request) -> dict[str, str]:
 
 
 def _home(request: Request) -> str:
-    """Return the address of the form."""
     if "folder" in request.path_params:
         return link(request, "apply-published", **_own(request))
     return link(request, "apply-release", id=request.path_params["id"])
 
 
 def _key(request: Request, target: str) -> Key:
-    """Return by what a folder that is being written is known: the parent and the name in the address."""
+    """Return the key of a folder that is being written: the parent and the name in the address."""
     parts = request.path_params
     return ("apply", project_of(request).path, parts.get("id"), parts.get("folder"), target)
 
@@ -151,7 +150,7 @@ def _key(request: Request, target: str) -> Key:
 def _writing(
     request: Request, project: Project, records: Path, name: str, given: dict[str, str]
 ) -> Callable[[], NewMonth]:
-    """Return what writes the folder that `sfumato apply` writes, by the same function."""
+    """Return a function that writes the same folder as `sfumato apply`, by the same code."""
     folder = folder_of(request, project).path if "folder" in request.path_params else None
     identity = request.path_params.get("id")
 

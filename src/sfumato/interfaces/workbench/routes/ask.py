@@ -53,7 +53,7 @@ _MOST_NAMED = 6
 
 
 def ask(request: Request) -> Response:
-    """Show the box, the standing questions, and the answer to what the address asks."""
+    """Show the question box, the standing questions, and the answer to the question in the address."""
     opened, findings = findings_of(request)
     made = findings.frontier.candidates
     asked = " ".join(request.query_params.get("q", "").split())[:2_000]
@@ -82,7 +82,7 @@ def ask(request: Request) -> Response:
 
 
 def _about_attributes(measures: Iterable[str]) -> list[str]:
-    """Return the measures that speak of what is learned about a sensitive attribute."""
+    """Return the measures of disclosure about a sensitive attribute."""
     return [name for name in measures if guards_attributes(name)]
 
 
@@ -101,7 +101,7 @@ def _answered(findings: Findings, asked: str, policy: Any, is_sensitive: bool) -
 
 
 def _unknown(asked: str, measurements: list[Measurement]) -> tuple[int, int] | None:
-    """Return where the first measure stands that is not known, or the last of those that are misused."""
+    """Return the position of the first unknown measure, or of the last misused one."""
     question = parse(asked)
     for name in question.measures:
         try:
@@ -112,7 +112,7 @@ def _unknown(asked: str, measurements: list[Measurement]) -> tuple[int, int] | N
 
 
 def _parts(asked: str, place: tuple[int, int] | None) -> tuple[str, str, str]:
-    """Take a question apart: before the place that is wrong, the place, and the rest."""
+    """Split a question into the text before the error, the error and the rest."""
     if place is None:
         return asked, "", ""
     start, end = place
@@ -187,7 +187,7 @@ def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
 
 
 def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
-    """Return what may be written: the word, what kind of word it is, and what it means."""
+    """Return the words to offer: each word, its kind and its meaning."""
     from sfumato.results import formatting
 
     apart = map(label_apart, by_attribute(measurements))

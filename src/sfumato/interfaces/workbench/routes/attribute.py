@@ -44,7 +44,7 @@ _MOST_TARGETS = 500
 
 @dataclass(frozen=True)
 class _Subject:
-    """The attribute that a request speaks of, its column and its whole hierarchy."""
+    """The attribute in a request, its column and its whole hierarchy."""
 
     look: Look
     attribute: Attribute
@@ -55,7 +55,7 @@ class _Subject:
 
     @property
     def version(self) -> str:
-        """A digest of the hierarchy, which shows a change made elsewhere."""
+        """A digest of the hierarchy, which reveals a change made elsewhere."""
         if self.hierarchy is None:
             return ""
         return version_of(repr(self.hierarchy.labels).encode() + self.hierarchy.node_of.tobytes())
@@ -93,7 +93,7 @@ def attribute(request: Request) -> Response:
 
 
 def export(request: Request) -> Response:
-    """Give the hierarchy in ARX's format."""
+    """Send the hierarchy in ARX's format."""
     subject = _subject_of(request)
     return Response(
         hierarchy_files.as_csv(_hierarchy(subject)),
@@ -103,14 +103,14 @@ def export(request: Request) -> Response:
 
 
 def generalize(request: Request, form: FormData) -> Response:
-    """Set how the values generalize: intervals, prefixes, dates, a file of the folder, or not at all."""
+    """Set the hierarchy: intervals, prefixes, dates, a file in the folder, or none."""
     subject = _subject_of(request)
     chosen = chosen_source(form, hierarchy_files.listed(subject.look.project.path.parent))
     return _saved(request, form, subject, lambda: chosen, "The hierarchy is saved in the project file.")
 
 
 def keep_above(request: Request, form: FormData) -> Response:
-    """Set the lowest level on which the attribute may be released."""
+    """Set the lowest level that may be released."""
     subject = _subject_of(request)
     level = whole(str(form.get("lowest")), "a level is a whole number; choose one of the list")
     return _edited_file(
@@ -139,7 +139,7 @@ def rearrange(request: Request, form: FormData) -> Response:
 
 
 def import_csv(request: Request, form: FormData) -> Response:
-    """Take a hierarchy in ARX's format."""
+    """Receive a hierarchy in ARX's format."""
     subject = _subject_of(request)
     given = form.get("file")
     if not isinstance(given, UploadFile) or not given.size:
@@ -172,7 +172,7 @@ def _described(look: Look, name: str) -> Attribute | None:
 
 
 def _subject(look: Look, described: Attribute) -> _Subject:
-    """Take the hierarchy over the values, with those that a file holds beyond the data."""
+    """Build the hierarchy over the values of the column, including those only in its file."""
     name, opened = described.name, look.opened
     table = opened.table if opened else look.records.table
     column = table[name]
@@ -188,7 +188,7 @@ def _subject(look: Look, described: Attribute) -> _Subject:
 
 
 def _reordered(column: Column, counts: Integers, hierarchy: Hierarchy) -> Integers:
-    """Return how many records have each value of the hierarchy."""
+    """Return the number of records with each value, in the order of the hierarchy."""
     if hierarchy.values == column.domain:
         return counts
     records = dict(zip(map(text, column.domain), counts.tolist(), strict=True))
@@ -224,7 +224,7 @@ def _tree_facts(request: Request, subject: _Subject) -> dict[str, Any]:
 
 
 def _levels(subject: _Subject) -> list[tuple[int, str]]:
-    """Return every level with the label of its largest node; the root only where it is chosen."""
+    """Return every level with the label of its largest node; the root only if it is chosen."""
     hierarchy = subject.hierarchy
     if hierarchy is None or not len(subject.counts):
         return []
@@ -234,7 +234,7 @@ def _levels(subject: _Subject) -> list[tuple[int, str]]:
 
 
 def _written(look: Look, name: str) -> str:
-    """Return the file that the project names for the hierarchy, if it does."""
+    """Return the hierarchy file that the project names, if it does."""
     import tomllib
 
     block = tomllib.loads(look.project.path.read_text(encoding="utf-8-sig"))["attributes"].get(name, {})

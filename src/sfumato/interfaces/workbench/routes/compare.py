@@ -26,7 +26,7 @@ _PERCENT = "{}% of the records are in classes of at most"
 
 
 def compare(request: Request) -> Response:
-    """Show the releases that the address names, or let two or three be chosen."""
+    """Show the releases in the address, or let a person choose two or three."""
     opened, findings = findings_of(request)
     frontier = findings.frontier
     wanted = list(dict.fromkeys(filter(None, request.query_params.getlist("id"))))
@@ -111,7 +111,7 @@ def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
 
 
 def _choices(frontier: Frontier, chosen: list[Candidate]) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return what can be chosen: what is chosen, then efficient candidates, then others."""
+    """Return what can be chosen: the current choice, then efficient candidates, then others."""
     efficient = frontier.efficient()
     named = {candidate.id for candidate in efficient}
     others = [c for c in frontier.candidates if c.id not in named][:_MOST_CHOICES]

@@ -26,7 +26,7 @@ PERSON = "person"
 
 
 def data(request: Request) -> Response:
-    """Show the attributes and the risk as the table stands."""
+    """Show the attributes, and the risk of the table as it is."""
     look = look_of(request)
     return page(
         request,
@@ -88,7 +88,7 @@ def _chosen(form: FormData, name: str) -> tuple[str, str | None]:
 
 
 def _person(form: FormData, look: Look) -> str | None:
-    """Return the attribute that tells whose a record is, if one was chosen."""
+    """Return the attribute that identifies the person, if one was chosen."""
     named = [name for name in look.records.table.names if form.get(f"role-{slug(name)}") == PERSON]
     if len(named) > 1:
         raise UserError(
@@ -107,7 +107,7 @@ def _kind(look: Look, name: str) -> str:
 
 
 def _row(look: Look, name: str) -> dict[str, Any]:
-    """Return what the page says of one attribute; of one that is not released no value is shown."""
+    """Return the facts of one attribute; an attribute that is not released shows no values."""
     guess = next(guess for guess in look.records.guesses if guess.name == name)
     described = _attribute(look, name)
     role = described.role if described else None

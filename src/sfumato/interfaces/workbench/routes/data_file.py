@@ -37,12 +37,12 @@ _IS_TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
 
 
 def data_file(request: Request) -> Response:
-    """Show how the file is written, as far as the project file says so."""
+    """Show the project file's description of the data file."""
     return _page(request)
 
 
 def rewrite(request: Request, form: FormData) -> Response:
-    """Write how the file is written into the project file, unless the data contradicts it."""
+    """Write the description of the data file into the project file, unless the data contradicts it."""
     look, _ = _look(request)
     before = _before(request, look)
     given = typed(form, before)
@@ -55,20 +55,20 @@ def rewrite(request: Request, form: FormData) -> Response:
 
 
 def preview(request: Request) -> Response:
-    """Say what would be shown before any record is."""
+    """Say what would be shown before showing any record."""
     look_of(request)
     return page(request, "preview.html.j2", sample=None)
 
 
 def show_preview(request: Request, form: FormData) -> Response:
-    """Show a few records as they were read, once: the answer is kept nowhere."""
+    """Show a few records as they were read, once: the answer is not cached."""
     look = look_of(request)
     sample = original_records(look.records.table, _may_be_seen(look)) if form.get("agreed") else None
     return page(request, "preview.html.j2", sample=sample)
 
 
 def _may_be_seen(look: Look) -> list[str]:
-    """Return the columns that neither the project nor the guess takes for one that names people."""
+    """Return the columns that neither the project nor the guess treats as identifying."""
     roles = {each.name: each.role for each in look.project.schema.attributes}
     return [
         guess.name
@@ -78,7 +78,7 @@ def _may_be_seen(look: Look) -> list[str]:
 
 
 def _look(request: Request) -> tuple[Look | None, str]:
-    """Return what could be read of the project, or nothing and why: this page mends it."""
+    """Return what could be read of the project, or the error, because this page can fix it."""
     try:
         return look_of(request), ""
     except DataError as error:
@@ -113,7 +113,7 @@ def _page(
 
 
 def _written(request: Request, version: str, look: Look | None, given: Mapping[str, str]) -> dict[str, str]:
-    """Change the project file; return what prevents it, by the field that it is about."""
+    """Change the project file; return the error, by field, if the change is refused."""
     from tomlkit import dumps
 
     from sfumato.workflow.project.project_file import Project

@@ -37,14 +37,14 @@ _MOST_LETTERS = 20_000
 
 
 def decide(request: Request) -> Response:
-    """Show what must hold, what would be written, and the form of the decision."""
+    """Show the policy, the files to write, and the form of the decision."""
     opened, frontier, candidate = chosen_of(request)
     given = {"why": "", "by": opened.project.publication.steward, "folder": ""}
     return _form(request, opened, frontier, candidate, given, {})
 
 
 def publish(request: Request, form: FormData) -> Response:
-    """Check the form, begin to write in a thread, and lead on to the page that waits for it."""
+    """Check the form, start writing in a thread, and redirect to the page that waits for it."""
     opened, frontier, candidate = chosen_of(request)
     given = {key: str(form.get(key, "")).strip()[:_MOST_LETTERS] for key in ("why", "by", "folder")}
     errors = decision_errors(
@@ -61,7 +61,7 @@ def publish(request: Request, form: FormData) -> Response:
 
 
 def publishing(request: Request) -> Response:
-    """Wait for a folder that is being written, and lead on to it."""
+    """Wait for a folder that is being written, and redirect to it."""
     project = project_of(request)
     begun = state_of(request).works.known(
         _key(project, request.path_params["id"], request.path_params["folder"])
@@ -74,7 +74,7 @@ def publishing(request: Request) -> Response:
 
 
 def published(request: Request) -> Response:
-    """Show a published folder and check it anew from its files alone."""
+    """Show a published folder and verify it again from its files alone."""
     project = project_of(request)
     folder = folder_of(request, project)
     key = ("verify", folder.path, _stamps(folder.path))
@@ -121,7 +121,7 @@ def _form(
 
 
 def _data_files(project: Project, candidate: Candidate) -> list[str]:
-    """Return the data files that would be written; folders of Parquet files by their pattern."""
+    """Return the data files that would be written; folders of Parquet files as a pattern."""
     said, schema = project.publication, project.schema
     tables = TABLES.get(str(candidate.recipe.parameters.get("form")), TABLES["one-table"])
     parted = tables[-1 if said.partition_by in schema.sensitive else 0] if said.partition_by else None
@@ -145,19 +145,19 @@ def _decisions(project: Project, frontier: Frontier) -> list[dict[str, Any]]:
 
 
 def _forget_finished(request: Request, key: Key) -> None:
-    """Forget what came of an earlier attempt; one that is under way goes on."""
+    """Forget the outcome of an earlier attempt; a running one continues."""
     earlier = state_of(request).works.known(key)
     if earlier is not None and earlier.done():
         state_of(request).works.forget(key)
 
 
 def _key(project: Project, release: str, folder: str) -> Key:
-    """Return by what a folder that is being written is known: the release and the name in the address."""
+    """Return the key of a folder that is being written: the release and the name in the address."""
     return ("publish", project.path, release, folder)
 
 
 def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, given: dict[str, str]) -> None:
-    """Write what `sfumato publish` writes, by the same function, and record the decision."""
+    """Write the same folder as `sfumato publish`, by the same code, and record the decision."""
 
     def write() -> str:
         from sfumato.workflow.apply.stored_publications import earlier_releases, known_folders
@@ -189,7 +189,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
 
 
 def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
-    """Return everything that was checked with what was found wrong, and what hindered the check."""
+    """Return every check with its problem, and the error if the check itself failed."""
     from sfumato.workflow.publish.verify import verify
 
     try:

@@ -47,7 +47,7 @@ _BUDGETS = {60.0: ("1m", "a minute"), 300.0: ("5m", "5 minutes"), 1800.0: ("30m"
 
 @dataclass(frozen=True)
 class Seen:
-    """What one request sees: the project, its candidates as of now, and which of them break the policy."""
+    """What one request needs: the project, its current candidates, and which of them break the policy."""
 
     opened: Opened
     sheet: Sheet
@@ -56,7 +56,7 @@ class Seen:
 
     @classmethod
     def of(cls, request: Request) -> Seen:
-        """Open the project of a request and bring its candidates up to date."""
+        """Open the project of a request and update its candidates."""
         opened, state = opened_of(request), state_of(request)
         project = opened.project
         place = project.store_path, opened.source
@@ -66,7 +66,7 @@ class Seen:
 
     @property
     def holds_only_others(self) -> bool:
-        """Whether the store is filled, but only with candidates of other data, roles or hierarchies."""
+        """Whether the store has candidates, but only of other data, roles or hierarchies."""
         is_filled = self.stamp.partition("-")[0] != "0"
         return is_filled and not self.sheet.candidates and not self.sheet.infeasible
 
@@ -77,7 +77,7 @@ class Seen:
 
 
 def _read_once(request: Request, state: State, store: Path, source: str) -> None:
-    """Read a store for the first time in a thread; a page that would wait too long says so."""
+    """Read a store for the first time in a thread; show the loading page if it takes too long."""
     key = ("sheet", store, source)
     try:
         waited(request, state.works.begin(key, lambda: state.sheets.of(store, source)), store.stem)
@@ -117,12 +117,12 @@ def explore(request: Request) -> Response:
 
 
 def progress(request: Request) -> Response:
-    """Show how the exploration stands; the page asks again and again."""
+    """Show the progress of the exploration; the page polls it."""
     return page(request, "explore_progress.html.j2", **_job_facts(request, Seen.of(request)))
 
 
 def candidates(request: Request) -> Response:
-    """Give the chart's script all candidates, unless it has them already."""
+    """Send all candidates to the chart's script, unless it has them already."""
     seen = Seen.of(request)
     if request.query_params.get("stamp") == seen.stamp:
         return Response(status_code=204)
@@ -131,7 +131,7 @@ def candidates(request: Request) -> Response:
 
 
 def details(request: Request) -> Response:
-    """Show one candidate beside the chart."""
+    """Show one candidate next to the chart."""
     seen = Seen.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
     chosen = seen.sheet.find(view.chosen)
@@ -140,7 +140,7 @@ def details(request: Request) -> Response:
 
 
 def picture(request: Request) -> Response:
-    """Draw the frontier for a browser without scripts; a very long list is drawn by its efficient part."""
+    """Draw the frontier for a browser without scripts; only the efficient part of a very long list."""
     from sfumato.workflow.report.scatter_matrix import frontier_picture
 
     seen = Seen.of(request)
@@ -156,7 +156,7 @@ def picture(request: Request) -> Response:
 
 
 def start(request: Request, form: FormData) -> Response:
-    """Start the exploration, or go on with it."""
+    """Start or continue the exploration."""
     workers = str(form.get("workers", ""))
     given = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
     state_of(request).jobs.start(
@@ -191,13 +191,13 @@ def _job(request: Request) -> Job | None:
 
 
 def _here(request: Request, form: FormData) -> str:
-    """Return the page from which a form was sent, with its axes and its list."""
+    """Return the page that sent a form, with its axes and its list."""
     asked = str(form.get("query", ""))
     return link(request, "explore") + (asked if asked.startswith("?") else "")
 
 
 def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
-    """Return how the exploration stands: ours, or one that was started elsewhere."""
+    """Return the state of the exploration, whether it was started here or elsewhere."""
     job, plan = _job(request), Plan.of(seen.opened.project.path)
     report = job.report if job else None
     at_work = report is not None and report.at_work
@@ -223,7 +223,7 @@ def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
 
 
 def _budgets(chosen: float | None) -> list[tuple[str, str, bool]]:
-    """Return the times to choose from: as it is written, in words, and whether it is the usual one."""
+    """Return the budgets to choose from: as written, in words, and whether it is the default."""
     offered = dict(_BUDGETS)
     if chosen is not None:
         offered.setdefault(chosen, (f"{chosen:g}s", _duration(chosen)))
@@ -232,7 +232,7 @@ def _budgets(chosen: float | None) -> list[tuple[str, str, bool]]:
 
 
 def _growth(seen: Seen) -> dict[str, Any] | None:
-    """Return how the frontier grew: the points of a line, and what it says in words."""
+    """Return how the frontier grew: the points of a line, and a sentence."""
     key = ("growth", seen.opened.project.store_path, seen.opened.source, seen.stamp, seen.usual)
     steps = remembered(key, lambda: _grown(seen)).shares
     if len(steps) < 2:
@@ -277,7 +277,7 @@ def _duration(seconds: float | None) -> str:
 
 
 def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
-    """Return everything that is said beside the chart about one candidate."""
+    """Return all details next to the chart about one candidate."""
     if chosen.infeasible is not None:
         return {
             "id": chosen.id,

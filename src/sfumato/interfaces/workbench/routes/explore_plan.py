@@ -55,7 +55,7 @@ _MORE_LIMITS = 2
 
 
 def plan(request: Request) -> Response:
-    """Show what is tried, measured and required."""
+    """Show what to try, to measure and to require."""
     return _shown(request, Plan.of(project_file_of(request)))
 
 
@@ -91,7 +91,7 @@ def _shown(
 
 
 def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str]:
-    """Return what can be limited, of single sensitive attributes too where there are several."""
+    """Return the measures that can be limited, also for single sensitive attributes if there are several."""
     every = [*methods.registered("measure"), *methods.registered("model")]
     found = [(name, methods.find("measure", name) or methods.find("model", name)) for name in every]
     of_attributes = [name for name, method in found if getattr(method, "guards", None) == "attribute"]
@@ -100,7 +100,7 @@ def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str
 
 
 def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
-    """Return what can be tried, in groups."""
+    """Return the methods to choose from, in groups."""
     sanitizers = methods.registered("sanitizer")
     groups: list[tuple[str, TryKind, list[str]]] = [
         ("Methods", "sanitizer", [name for name in sanitizers if name not in _TRIVIAL]),
@@ -114,7 +114,7 @@ def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
 
 
 def new_try(request: Request) -> Response:
-    """Show the form of a method that is to be tried."""
+    """Show the form of a method to try."""
     kind: TryKind = "search" if "search" in request.query_params else "sanitizer"
     name = request.query_params.get(kind, "")
     shown = Plan.of(project_file_of(request))
@@ -123,7 +123,7 @@ def new_try(request: Request) -> Response:
 
 
 def one_try(request: Request) -> Response:
-    """Show the form of a block that is there."""
+    """Show the form of an existing block."""
     shown = Plan.of(project_file_of(request))
     return _try_page(request, shown, shown.block(_number(request)))
 
@@ -160,7 +160,7 @@ def _try_page(
 
 
 def save_try(request: Request, form: FormData) -> Response:
-    """Write a block, or show beside its inputs what is wrong."""
+    """Write a block, or show the errors next to its inputs."""
     shown = Plan.of(project_file_of(request))
     number_ = _number(request)
     kind: TryKind = "search" if form.get("kind") == "search" else "sanitizer"
@@ -187,7 +187,7 @@ def save_try(request: Request, form: FormData) -> Response:
 
 
 def _check(block: Try, given: dict[str, Any], reading: Reading) -> None:
-    """Note what the library says of the parameters at the input to which it belongs."""
+    """Note the library's error for the parameters at the input that caused it."""
     try:
         check_try(block.kind, block.name, given)
     except SfumatoError as error:
@@ -214,7 +214,7 @@ def drop_try(request: Request, form: FormData) -> Response:
 
 
 def save_measures(request: Request, form: FormData) -> Response:
-    """Write what is measured."""
+    """Write the measures."""
     shown = Plan.of(project_file_of(request))
     read_sides = {side: read_measures(shown, side, form) for side in SIDES}
     listed = {side: written for side, (written, _, _) in read_sides.items()}
@@ -234,7 +234,7 @@ def save_measures(request: Request, form: FormData) -> Response:
 
 
 def save_policy(request: Request, form: FormData) -> Response:
-    """Write what must hold before anything may be published."""
+    """Write the limits that must hold before anything may be published."""
     shown = Plan.of(project_file_of(request))
     rows = _typed_limits(form)
     named = str(form.get("named", ""))

@@ -22,7 +22,7 @@ from sfumato.runtime.errors import DataError
 
 
 def folder(request: Request) -> Response:
-    """Show what the folder holds."""
+    """Show the projects and files of the folder."""
     projects = state_of(request).projects
     described = [_described(path) for path in projects.files()]
     taken = {each["data"] for each in described}
@@ -48,21 +48,21 @@ async def upload(request: Request) -> Response:
 
 
 def begin(request: Request, form: FormData) -> Response:
-    """Begin a project with a file that lies in the folder already."""
+    """Start a project with a file in the folder."""
     files = {path.name: path for path in state_of(request).projects.data_files()}
     name = named(str(form.get("file", "")), files, "file")
     return _begin(request, files[name], form)
 
 
 def example(request: Request, form: FormData) -> Response:
-    """Begin with the embedded example, for those who have no table at hand."""
+    """Start with the embedded example, for people without a table at hand."""
     from sfumato.reading.datasets.demo_project import write_demo
 
     return RedirectResponse(data_page(write_demo(state_of(request).projects.folder).stem), 303)
 
 
 def beginning(request: Request) -> Response:
-    """Wait for a project that is being begun, and lead on to it."""
+    """Wait for a project that is being created, and redirect to it."""
     state = state_of(request)
     files = {path.name: path for path in state.projects.data_files()}
     data = files[named(request.path_params["file"], files, "file")]
@@ -107,7 +107,7 @@ def _stem(data: Path) -> str:
 
 
 def _described(path: Path) -> dict[str, object]:
-    """Return what a card says of a project, without reading its data."""
+    """Return the facts of a project for its card, without reading its data."""
     import tomllib
 
     facts: dict[str, object] = {

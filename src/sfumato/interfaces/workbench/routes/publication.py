@@ -15,7 +15,7 @@ from sfumato.interfaces.workbench.state.route_lookup import project_file_of
 
 
 def describe(request: Request, form: FormData) -> Response:
-    """Write what a reviewer should know into the project file."""
+    """Write the facts for reviewers into the project file."""
     values = plain(typed(form))
     edit(
         project_file_of(request),

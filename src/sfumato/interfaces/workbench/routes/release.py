@@ -22,7 +22,7 @@ _PATIENCE = 0.4
 
 
 def release(request: Request) -> Response:
-    """Show what was measured at once, and the rest as soon as the release was made again."""
+    """Show the measurements at once, and the rest as soon as the release was made again."""
     opened, frontier, candidate = chosen_of(request)
     dossier, problem = (None, "") if candidate.infeasible else _dossier(request, opened, candidate)
     return page(
@@ -37,13 +37,13 @@ def release(request: Request) -> Response:
 
 
 def originals(request: Request) -> Response:
-    """Say what would be shown before any original record is."""
+    """Say what would be shown before showing any original record."""
     _, _, candidate = chosen_of(request)
     return page(request, "originals.html.j2", candidate=candidate, sample=None)
 
 
 def show_originals(request: Request, form: FormData) -> Response:
-    """Show a few original records, once: the answer is kept nowhere."""
+    """Show a few original records, once: the answer is not cached."""
     opened, _, candidate = chosen_of(request)
     made = waited(request, released(request, opened, candidate), candidate.id)
     sample = original_records(opened.table, made.schema.released) if form.get("agreed") else None
@@ -51,7 +51,7 @@ def show_originals(request: Request, form: FormData) -> Response:
 
 
 def _dossier(request: Request, opened: Opened, candidate: Candidate) -> tuple[Dossier | None, str]:
-    """Wait a moment for the dossier; return it, or what prevents it."""
+    """Wait a moment for the dossier; return it, or the error."""
     try:
         return dossier_of(request, opened, candidate).result(_PATIENCE), ""
     except NotYet:

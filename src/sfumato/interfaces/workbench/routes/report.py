@@ -44,12 +44,12 @@ _MOST_BYTES = 64 * 2**20
 
 
 def report(request: Request) -> Response:
-    """List the reports, and let what they say of the publication be written."""
+    """List the reports, with a form for their statements about the publication."""
     return _page(request, opened_of(request))
 
 
 def write(request: Request, form: FormData) -> Response:
-    """Write what the reports say of the publication into the project file."""
+    """Write the reports' statements about the publication into the project file."""
     opened = opened_of(request)
     given = typed(form)
     try:
@@ -85,7 +85,7 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
 
 
 def exploration(request: Request) -> Response:
-    """Write the report of what was explored so far."""
+    """Write the report of the exploration so far."""
     opened = opened_of(request)
     said = "The charts are drawn and everything that was measured is put in tables."
     name = opened.project.path.stem
@@ -94,7 +94,7 @@ def exploration(request: Request) -> Response:
 
 
 def of_release(request: Request) -> Response:
-    """Write the owner's report of one release, with the figures that a published report does not tell."""
+    """Write the owner's report of one release, with figures that a published report omits."""
     opened, _, candidate = chosen_of(request)
     if candidate.infeasible is not None:
         raise HTTPException(404, "This release could not be made, so there is no report of it.")
@@ -125,7 +125,7 @@ def _served(request: Request, text: str, name: str) -> Response:
 
 
 def _written(request: Request, opened: Opened) -> Future[str]:
-    """Return the report's text, or its promise: written anew when the project or the store changes."""
+    """Return a future of the report's text, which is rewritten when the project or the store changes."""
     _, findings = findings_of(request)
     key = ("report", opened.project.path, opened.version, findings.state)
 
@@ -138,7 +138,7 @@ def _written(request: Request, opened: Opened) -> Future[str]:
 
 
 def _written_for_owner(request: Request, opened: Opened, candidate: Candidate) -> Future[str]:
-    """Return the text of the owner's report of one release, or its promise."""
+    """Return a future of the owner's report of one release."""
     _, findings = findings_of(request)
     works = state_of(request).works
     decision = next((d for d, _ in decisions_of(opened.project) if d.candidate == candidate.id), None)

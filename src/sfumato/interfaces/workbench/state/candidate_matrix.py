@@ -79,14 +79,14 @@ class Sheet:
         )
 
     def _along(self, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
-        """Return the columns with these axes among them; what was never measured applies to nobody."""
+        """Return the columns including these axes; a measure never taken applies to no candidate."""
         wanted = tuple(axes)
         nobody = {axis: self.values(axis) for axis in wanted if axis not in self._core.values}
         core = replace(self._core, values={**self._core.values, **nobody}) if nobody else self._core
         return core, wanted
 
     def points(self, axes: Iterable[str]) -> Floats:
-        """Return the rows along some axes, turned so that lower is better."""
+        """Return the rows on some axes, negated where needed so that lower is better."""
         core, wanted = self._along(axes)
         return core.points(wanted)
 
@@ -108,7 +108,7 @@ class Sheet:
 
     @cached_property
     def families(self) -> list[tuple[str, str, str]]:
-        """Each method with its colour and shape, as in the report's pictures."""
+        """Each method with its colour and shape, as in the report's charts."""
         return families(self.candidates)
 
     @cached_property
@@ -117,7 +117,7 @@ class Sheet:
         return tuple(family(candidate) for candidate in self.candidates)
 
     def find(self, identity: str) -> Candidate | None:
-        """Return a candidate by its id, or by that of another recipe that makes it."""
+        """Return a candidate by its id, or by that of another recipe for the same release."""
         every = (*self.candidates, *self.infeasible)
         return next((c for c in every if any(way.id == identity for way in c.ways)), None)
 
@@ -145,14 +145,14 @@ class _Known:
 
 
 class Sheets:
-    """The sheets of all projects that were looked at."""
+    """The sheets of all projects that were viewed."""
 
     def __init__(self) -> None:
         self._known: dict[_Key, _Known] = {}
         self._lock = threading.Lock()
 
     def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[Sheet, str]:
-        """Return the sheet of a store as of now, and a stamp that changes with it.
+        """Return the current sheet of a store, and a stamp that changes with it.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Sheets:
     def broken(
         self, store: Path, source: str, sheet: Sheet, policy: Mapping[str, Limit]
     ) -> dict[str, tuple[str, ...]]:
-        """Return for each candidate which limits of the policy it breaks, in words."""
+        """Describe for each candidate the limits of the policy that it breaks."""
         with self._lock:
             known = self._known.setdefault(_key(store, source), _Known())
             if known.policy != policy:

@@ -16,7 +16,7 @@ from sfumato.workflow.project.project_file import Project
 
 @dataclass(frozen=True)
 class Findings:
-    """What was explored so far.
+    """The results of an exploration so far.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class Findings:
 
     @cached_property
     def measured(self) -> list[Measurement]:
-        """One measurement of each label and attribute: all that reading a question needs."""
+        """One measurement of each label and attribute, enough to parse a question."""
         every = (m for c in self.frontier.candidates for m in c.measurements)
         return list({(m.label, m.attribute): m for m in every}.values())
 
 
 def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Findings]) -> Findings:
-    """Return what was explored of a project: what is known already, or computed anew and then known."""
+    """Return the results of a project: cached ones, or newly computed and then cached."""
     project = opened.project
     axes = _measured_axes(project, sheet)
     state = (opened.source, stamp, axes)
@@ -52,7 +52,7 @@ def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Finding
 
 
 def _measured_axes(project: Project, sheet: Sheet) -> tuple[str, ...]:
-    """Return the axes of the project; for one that was not measured yet another measure of its side."""
+    """Return the axes of the project; an unmeasured axis is replaced by another measure of its side."""
     labels = {name for column in sheet.columns for name in (column.label, column.label.partition(" ")[0])}
     sides = {side: [c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")}
     return tuple(

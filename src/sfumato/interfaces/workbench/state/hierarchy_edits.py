@@ -45,7 +45,7 @@ def leaves_of(hierarchy: Hierarchy, node: TreeNode) -> Integers:
 
 
 def chain_of(hierarchy: Hierarchy, node: TreeNode) -> list[TreeNode]:
-    """Return the node and those above it in which it stands for itself, the root left out."""
+    """Return the node and its ancestors in which it represents itself, without the root."""
     chain, leaves = [node], leaves_of(hierarchy, node)
     label = hierarchy.labels[node.level][node.number]
     for level in range(node.level + 1, hierarchy.height):
@@ -58,7 +58,7 @@ def chain_of(hierarchy: Hierarchy, node: TreeNode) -> list[TreeNode]:
 
 
 def rename(hierarchy: Hierarchy, node: TreeNode, label: str) -> Hierarchy:
-    """Give a node another name, on every level on which it stands for itself."""
+    """Rename a node on every level on which it represents itself."""
     _require_inner(hierarchy, node, "renamed; the root and the data's own values keep their names")
     label = _checked(label)
     levels = _levels(hierarchy)
@@ -69,7 +69,7 @@ def rename(hierarchy: Hierarchy, node: TreeNode, label: str) -> Hierarchy:
 
 
 def merge(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierarchy:
-    """Make one node of several; values get a common node above them. It lies where the first one lay."""
+    """Merge several nodes into one at the place of the first; values get a common node above them."""
     level = _common_level(nodes)
     if level == 0:
         return group(hierarchy, nodes, label)
@@ -84,7 +84,7 @@ def merge(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierar
 
 
 def group(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierarchy:
-    """Put nodes under a new one; a level is added unless they stand for themselves on the next one."""
+    """Put nodes under a new one; a level is added unless they represent themselves on the next one."""
     level = _common_level(nodes)
     for node in nodes:
         if node.level == hierarchy.height:
@@ -104,7 +104,7 @@ def group(hierarchy: Hierarchy, nodes: Sequence[TreeNode], label: str) -> Hierar
 
 
 def move(hierarchy: Hierarchy, nodes: Sequence[TreeNode], target: TreeNode) -> Hierarchy:
-    """Put nodes under another one, which lies above their level."""
+    """Move nodes under another one on a higher level."""
     for node in nodes:
         if node.level >= target.level:
             raise HierarchyError("a node can be moved only under one of a higher level; choose another place")
@@ -120,7 +120,7 @@ def move(hierarchy: Hierarchy, nodes: Sequence[TreeNode], target: TreeNode) -> H
 
 
 def dissolve(hierarchy: Hierarchy, nodes: Sequence[TreeNode]) -> Hierarchy:
-    """Take nodes away; what was below them comes directly below what was above them."""
+    """Remove nodes, and attach their children to their parents."""
     levels = _levels(hierarchy)
     for node in sorted(nodes):
         _require_inner(hierarchy, node, "taken away; the root and the data's own values stay")
@@ -135,7 +135,7 @@ def dissolve(hierarchy: Hierarchy, nodes: Sequence[TreeNode]) -> Hierarchy:
 
 
 def _levels(hierarchy: Hierarchy) -> Levels:
-    """Return the labels of all values on all levels but the root's, the values themselves first."""
+    """Return the labels of all values on all levels except the root's, the values themselves first."""
     return [
         [hierarchy.labels[level][node] for node in hierarchy.node_of[level].tolist()]
         for level in range(hierarchy.height)
@@ -143,7 +143,7 @@ def _levels(hierarchy: Hierarchy) -> Levels:
 
 
 def _rebuilt(hierarchy: Hierarchy, levels: Levels) -> Hierarchy:
-    """Build the hierarchy of these levels; one that says the same as the one below it is left out."""
+    """Build the hierarchy of these levels; a level equal to the one below is omitted."""
     kept: Levels = []
     for below, level in pairwise(levels):
         if level != below:
@@ -157,7 +157,7 @@ def _write(levels: Levels, level: int, leaves: Integers, label: Label) -> None:
 
 
 def _follow(levels: Levels, hierarchy: Hierarchy, leaves: Integers, node: TreeNode, level: int) -> None:
-    """Let values lie where a node lies, from a level upwards."""
+    """Attach values to a node's branch from a level upwards."""
     example = int(leaves_of(hierarchy, node)[0])
     for above in range(level, hierarchy.height):
         _write(levels, above, leaves, hierarchy.labels[above][hierarchy.node_of[above, example]])

@@ -64,6 +64,6 @@ def _place(folder: Path) -> Path:
 
 
 def _stem(attribute: str) -> str:
-    """Return a file name that belongs to this attribute alone."""
+    """Return a file name that is unique to this attribute."""
     whole = slug(attribute)
     return whole if len(whole) <= 80 else f"{whole[:60]}-{sha256(whole.encode()).hexdigest()[:10]}"

@@ -32,7 +32,7 @@ _CRASHED = (
 
 @dataclass(frozen=True)
 class Report:
-    """How a job stands.
+    """The state of a job.
 
     Parameters
     ----------
@@ -53,24 +53,24 @@ class Report:
 
     @property
     def at_work(self) -> bool:
-        """Whether the process still runs."""
+        """Whether the process is still running."""
         return self.state in ("running", "pausing")
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the candidates were begun, as of now."""
+        """Seconds since the candidates were started."""
         if self.progress is None:
             return 0.0
         return self.progress.elapsed + (time.monotonic() - self.since if self.at_work else 0.0)
 
     @property
     def remaining(self) -> float | None:
-        """The seconds that are left, estimated, as of now."""
+        """The estimated seconds that remain."""
         return self._still(self.progress.remaining if self.progress is not None else None)
 
     @property
     def within(self) -> float | None:
-        """The seconds that are left of the budget, as of now."""
+        """The seconds that remain of the budget."""
         return self._still(self.progress.within if self.progress is not None else None)
 
     def _still(self, left: float | None) -> float | None:
@@ -88,7 +88,7 @@ class _End:
 
 
 class Job:
-    """One exploration at work."""
+    """One running exploration."""
 
     def __init__(self, project: Path, workers: int | None, budget: float | None = None) -> None:
         self.workers, self.budget = workers, budget
@@ -102,12 +102,12 @@ class Job:
 
     @property
     def report(self) -> Report:
-        """How it stands now."""
+        """Return its current state."""
         with self._lock:
             return self._report
 
     def pause(self) -> None:
-        """End it after the next candidate that is stored, or when a search next reports."""
+        """End it after the next candidate is stored, or when a search next reports."""
         with self._lock:
             if self._report.state != "running":
                 return
@@ -116,7 +116,7 @@ class Job:
         self._child.send("pause")
 
     def cancel(self) -> None:
-        """End it at once; what is not stored is lost."""
+        """End it at once; unfinished work is lost."""
         with self._lock:
             if not self._report.at_work:
                 return
@@ -133,7 +133,7 @@ class Job:
         return self.report
 
     def _listen(self) -> None:
-        """Take in what the process says until it ends."""
+        """Receive the messages of the process until it ends."""
         from sfumato.workflow.explore.explore_project import Progress
 
         last: _End | None = None
@@ -167,7 +167,7 @@ class Jobs:
         self._lock = threading.Lock()
 
     def start(self, project: Path, workers: int | None = None, budget: float | None = None) -> Job:
-        """Start an exploration, or go on with it, for so many seconds if there is a budget."""
+        """Start or continue an exploration, with a time limit if there is a budget."""
         with self._lock:
             known = self._jobs.get(project)
             if known is not None and known.report.at_work:
@@ -195,7 +195,7 @@ class _Paused(BaseException):
 
 
 def explore_for_pages(parent: ParentProcess) -> None:
-    """Explore a project, obey the server, and say how far it has come."""
+    """Explore a project, obey the server, and report the progress."""
     # what the server was started with, as by nohup, may ignore what ends an exploration
     signal.signal(signal.SIGINT, signal.default_int_handler)
     paused = threading.Event()
@@ -236,7 +236,7 @@ def _explore(
 
 
 def _obey(parent: ParentProcess, paused: threading.Event) -> None:
-    """Do what the server says, and end with it."""
+    """Follow the server's commands, and end with it."""
     try:
         while parent.receive() == "pause":
             paused.set()

@@ -26,14 +26,14 @@ _one_at_a_time = threading.Lock()
 
 
 class Changed(UserError):
-    """A file that somebody else changed in the meantime."""
+    """Raised for a file that someone else changed in the meantime."""
 
     status = 409
 
 
 @dataclass(frozen=True)
 class Text:
-    """The text of a project file, and a digest that shows a later change."""
+    """The text of a project file, and a digest that reveals a later change."""
 
     written: str
     version: str
@@ -98,7 +98,7 @@ def edit(
 
 
 def require_version(path: Path, now: str, then: str) -> None:
-    """Raise an error if a file is no longer what the page was made from."""
+    """Raise an error if a file changed after the page was made."""
     if now != then:
         raise Changed(
             f"{path.name} was changed elsewhere since this page was shown; nothing was overwritten; "
@@ -116,7 +116,7 @@ def set_attribute(document: TOMLDocument, name: str, key: str, value: Any) -> No
 
 
 def inline(value: dict[str, Any]) -> Any:
-    """Write a mapping in one line, ``{ intervals = [5, 10] }``."""
+    """Write a mapping on one line, ``{ intervals = [5, 10] }``."""
     import tomlkit
 
     table = tomlkit.inline_table()

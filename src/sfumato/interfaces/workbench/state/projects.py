@@ -31,7 +31,7 @@ DATA_SUFFIXES = (
 
 @dataclass(frozen=True)
 class Loaded:
-    """The data file as it is written, what its columns were guessed to be, and what it writes in two ways."""
+    """The data file as it is written, the guesses about its columns, and values with several spellings."""
 
     table: Table
     guesses: tuple[Guess, ...]
@@ -59,14 +59,14 @@ class Opened:
 
     @cached_property
     def source(self) -> str:
-        """What tells candidates of this data and schema from others in the store."""
+        """A hash that identifies the candidates of this data and schema in the store."""
         from sfumato.workflow.store.provenance import source_of
 
         return source_of(self.table, self.schema)
 
     @cached_property
     def inspection(self) -> dict[str, Any]:
-        """The facts of the data, and how risky it is as it stands."""
+        """The facts about the data, and how risky it is as it is."""
         from sfumato.workflow.explore.inspection import inspect_table
 
         return inspect_table(self.table, self.schema)
@@ -74,7 +74,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Look:
-    """What could be read of a project: the records always, the bound schema unless something prevents it."""
+    """What could be read of a project: always the records; the bound schema unless an error prevents it."""
 
     project: Project
     version: str
@@ -84,7 +84,7 @@ class Look:
 
     @cached_property
     def singling_out(self) -> Distinction | None:
-        """What each column adds to what tells people apart, if every column has a role."""
+        """How much each column contributes to singling people out, if every column has a role."""
         from sfumato.workflow.explore.column_uniqueness import singling_out
 
         return None if self.opened is None else singling_out(self.records.table, self.project.schema)
@@ -112,12 +112,12 @@ class Projects:
         )
 
     def file_at(self, address: str) -> Path:
-        """Return the project file at this address; what an address says never becomes a path."""
+        """Return the project file at this address; no part of an address becomes a path."""
         files = {path.stem: path for path in self.files()}
         return files[named(address, files, "project")]
 
     def look(self, path: Path) -> Future[Look]:
-        """Return what is known of a project, or will be when it is read."""
+        """Return a future of what can be read of a project."""
         text = path.read_bytes()
         key = ("look", path, sha256(text).hexdigest(), _stamps(path, text))
         return self._works.begin(key, lambda: self._look(path))
@@ -127,13 +127,13 @@ class Projects:
         return self._works.begin(_records_key(project), lambda: _read(project), alone=False).result()
 
     def bound(self, project: Project) -> tuple[Table, Schema]:
-        """Return data and schema bound to each other, once for each schema, or raise what prevents it."""
+        """Return the data bound to the schema, once for each schema, or raise the error."""
         table = self.records(project).table
         key = ("bound", _records_key(project), project.schema.fingerprint)
         return self._works.begin(key, lambda: project.schema.bind(table), alone=False).result()
 
     def keep_records(self, project: Project, records: Loaded) -> None:
-        """Remember records that were just read for another reason."""
+        """Remember records that were read for another reason."""
         self._works.begin(_records_key(project), lambda: records, alone=False).result()
 
     def _look(self, path: Path) -> Look:
@@ -171,7 +171,7 @@ def _read(project: Project) -> Loaded:
 
 
 def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
-    """Return size and time of every file that the project reads."""
+    """Return the size and time of every file that the project reads."""
     try:
         written = tomllib.loads(text.decode("utf-8-sig"))
         attributes = written.get("attributes", {}).values()
@@ -183,7 +183,7 @@ def _stamps(path: Path, text: bytes) -> tuple[Hashable, ...]:
 
 
 def _describes_data(path: Path) -> bool:
-    """Whether a file looks like a project; a folder, a broken link or an unreadable file does not."""
+    """Return whether a file looks like a project; folders, broken links and unreadable files do not."""
     try:
         return not why_unreadable(path) and "[data]" in path.read_text("utf-8", "replace")
     except OSError:
@@ -191,7 +191,7 @@ def _describes_data(path: Path) -> bool:
 
 
 def _stamp(path: Path) -> Hashable:
-    """Return sizes and times of what a path names: a file, the files of a folder or of a pattern."""
+    """Return sizes and times of the files behind a path: a file, a folder or a pattern."""
     from sfumato.reading.sources import source_at, state_of
     from sfumato.runtime.errors import DataError
 

@@ -24,7 +24,7 @@ _RESERVED = re.compile(rf"(con|prn|aux|nul|com\d|lpt\d|{HIERARCHIES})", re.IGNOR
 
 @dataclass(frozen=True)
 class Folder:
-    """A published folder: its name, what its manifest says of the decision, and what was chosen.
+    """A published folder: its name, the decision in its manifest, and the chosen candidate.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Folder:
 
 
 def folder_name(given: str) -> str:
-    """Return a name for a folder without paths, controls and signs that systems dislike.
+    """Return a folder name without paths, control characters and signs that systems reject.
 
     Examples
     --------
@@ -58,13 +58,13 @@ def folder_name(given: str) -> str:
 
 
 def free_name(folder: Path, wanted: str = "published") -> str:
-    """Return a name that is not taken in a folder."""
+    """Return a name that is free in a folder."""
     names = (wanted if number == 1 else f"{wanted}-{number}" for number in range(1, 10_000))
     return next(name for name in names if not os.path.lexists(folder / name))
 
 
 def folders_of(project: Project) -> tuple[Folder, ...]:
-    """Return the published folders beside a project file, the latest decision first."""
+    """Return the published folders next to a project file, the latest decision first."""
     found = []
     for path in sorted(project.path.parent.iterdir()):
         if path.name.startswith(".") or path.is_symlink() or not path.is_dir():
@@ -76,7 +76,7 @@ def folders_of(project: Project) -> tuple[Folder, ...]:
 
 
 def own_folders(project: Project) -> tuple[Folder, ...]:
-    """Return the published folders that come from this project: those that its store remembers."""
+    """Return the published folders of this project, which its store remembers."""
     known = decisions_of(project)
     made = {(decision.candidate, decision.when) for decision, _ in known}
     names = {name for _, name in known}
@@ -84,20 +84,20 @@ def own_folders(project: Project) -> tuple[Folder, ...]:
 
 
 def _is_of(folder: Folder, made: set[tuple[str, str]], names: set[str]) -> bool:
-    """Whether a folder holds one of these decisions; where that cannot be read, its name tells."""
+    """Return whether a folder holds one of these decisions; if it is unreadable, its name decides."""
     if not folder.decision:
         return folder.name in names
     return (folder.decision["candidate"], folder.decision["when"]) in made
 
 
 def folder_of(request: Request, project: Project) -> Folder:
-    """Return the published folder that the address speaks of; what an address says never becomes a path."""
+    """Return the published folder in the address; no part of an address becomes a path."""
     folders = {folder.name: folder for folder in folders_of(project)}
     return folders[named(request.path_params["folder"], folders, "published folder")]
 
 
 def decisions_of(project: Project) -> list[tuple[Decision, str]]:
-    """Return the decisions that the store remembers, the latest first, each with its folder's name."""
+    """Return the decisions in the store, the latest first, each with its folder's name."""
     from sfumato.workflow.store.store import Store
 
     if not project.store_path.exists():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
-    """Return the candidate with this id, or one of whose recipes has it, or raise the page that says no."""
+    """Return the candidate with this id, also if it is that of an alias, or raise the page that says no."""
     for candidate in candidates:
         if any(way.id == identity for way in candidate.ways):
             return candidate
@@ -30,19 +30,19 @@ def candidate_of(candidates: Sequence[Candidate], identity: str) -> Candidate:
 
 
 def chosen_of(request: Request) -> tuple[Opened, Frontier, Candidate]:
-    """Return the project, its frontier and the candidate that the address speaks of."""
+    """Return the project, its frontier and the candidate in the address."""
     opened, findings = findings_of(request)
     every = (*findings.frontier.candidates, *findings.infeasible)
     return opened, findings.frontier, candidate_of(every, request.path_params["id"])
 
 
 def release_key(opened: Opened, candidate: Candidate) -> Key:
-    """Return what the release of a candidate is known by."""
+    """Return the key of a candidate's release."""
     return ("release", opened.project.path, opened.source, candidate.id, candidate.recipe.seed)
 
 
 def released(request: Request, opened: Opened, candidate: Candidate) -> Future[Release]:
-    """Make the release of a candidate once more, in a thread; the last few are kept."""
+    """Make the release of a candidate again, in a thread; the last few are kept."""
     from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
@@ -50,7 +50,7 @@ def released(request: Request, opened: Opened, candidate: Candidate) -> Future[R
 
 
 def release_now(works: Works, opened: Opened, candidate: Candidate) -> Release:
-    """Return the release that was made already, or make and keep it here and now.
+    """Return the cached release, or make and cache it right now.
 
     For works that need it: one that waited for another thread might wait for one that waits for it.
     """

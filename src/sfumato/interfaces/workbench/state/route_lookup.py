@@ -17,25 +17,25 @@ if TYPE_CHECKING:
 
 
 def project_file_of(request: Request) -> Path:
-    """Return the project file that the address speaks of, or raise the page that says there is none."""
+    """Return the project file in the address, or raise the page that says there is none."""
     return state_of(request).projects.file_at(request.path_params["project"])
 
 
 def project_of(request: Request) -> Project:
-    """Return the project that the address speaks of, without its data."""
+    """Return the project in the address, without its data."""
     from sfumato.workflow.project.project_file import Project
 
     return Project.load(project_file_of(request))
 
 
 def look_of(request: Request) -> Look:
-    """Return what could be read of the project, for pages that also mend it."""
+    """Return what could be read of the project, for pages that can also fix it."""
     path = project_file_of(request)
     return waited(request, state_of(request).projects.look(path), path.stem)
 
 
 def opened_of(request: Request) -> Opened:
-    """Return the project that the address speaks of with its data, or show what prevents it."""
+    """Return the project in the address with its data, or show the error."""
     look = look_of(request)
     if look.opened is None:
         raise look.hindrance or RuntimeError("neither opened nor hindered")
@@ -43,7 +43,7 @@ def opened_of(request: Request) -> Opened:
 
 
 def findings_of(request: Request) -> tuple[Opened, Findings]:
-    """Return the project that the address speaks of, and what was explored of it as of now."""
+    """Return the project in the address, and its current results."""
     opened, state = opened_of(request), state_of(request)
     sheet, stamp = state.sheets.of(opened.project.store_path, opened.source)
     return opened, found_in(opened, sheet, stamp, state.findings)

@@ -53,13 +53,13 @@ class State:
 
     @classmethod
     def of(cls, folder: Path, upload_bytes: int) -> State:
-        """Return the state of a workbench that was just started in a folder."""
+        """Return the state of a workbench that just started in a folder."""
         works = Works()
         return cls(Projects(folder, works), works, upload_bytes)
 
     @property
     def sheets(self) -> Sheets:
-        """The candidates that were read for earlier requests; they are heavy to import."""
+        """The candidates that earlier requests read; importing them is slow."""
         with self._making:
             return self._sheets
 
@@ -70,11 +70,11 @@ class State:
         return Sheets()
 
     def attach(self, app: Starlette) -> None:
-        """Let the requests of an application find this."""
+        """Make this state available to the requests of an application."""
         app.state.workbench = self
 
 
 def state_of(request: Request) -> State:
-    """Return the state of the workbench that a request came to."""
+    """Return the state of the workbench that received a request."""
     state: State = request.app.state.workbench
     return state

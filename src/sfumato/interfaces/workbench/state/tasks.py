@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 class StillReading(Exception):
-    """The data is being read, or something else takes a while; the loading page says so and asks again."""
+    """Raised for an unfinished result; the loading page describes the work and asks again."""
 
     def __init__(self, name: str, doing: str = "Reading", said: str = "Large tables take a while.") -> None:
         super().__init__(name)
@@ -34,7 +34,7 @@ class StillReading(Exception):
 
 
 class Works:
-    """Everything that was begun, done or not."""
+    """All tasks that were started, finished or not."""
 
     def __init__(self) -> None:
         self._works: OrderedDict[Key, Future[Any]] = OrderedDict()
@@ -42,7 +42,7 @@ class Works:
         self._one_at_a_time = threading.Lock()
 
     def begin(self, key: Key, make: Callable[[], Result], *, alone: bool = True) -> Future[Result]:
-        """Do something once for each key: in a thread of its own, or here and now unless ``alone``."""
+        """Run a task once for each key: in a thread of its own, or right here unless ``alone``."""
         with self._lock:
             if key in self._works:
                 self._works.move_to_end(key)
@@ -59,12 +59,12 @@ class Works:
         return future
 
     def known(self, key: Key) -> Future[Any] | None:
-        """Return the work of this key if it was begun."""
+        """Return the task of this key if it was started."""
         with self._lock:
             return self._works.get(key)
 
     def forget(self, key: Key) -> None:
-        """Forget a result, so that it is made anew."""
+        """Forget a result, so that it is computed again."""
         with self._lock:
             self._works.pop(key, None)
 

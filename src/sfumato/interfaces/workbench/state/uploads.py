@@ -71,7 +71,7 @@ async def received(request: Request, folder: Path, suffixes: Iterable[str] = DAT
 
 
 def _require_unpacked(place: Path, most: int) -> None:
-    """Refuse a compressed file that holds more than a plain one may; reading reports a damaged one."""
+    """Refuse a compressed file with more content than a plain one may have; reading reports damage."""
     import gzip
     import zlib
 
@@ -86,7 +86,7 @@ def _require_unpacked(place: Path, most: int) -> None:
 
 @contextmanager
 def _temporary(folder: Path) -> Iterator[Path]:
-    """Give a file in the folder that only the owner reads and that is gone afterwards unless it was moved."""
+    """Yield a file that only the owner can read and that is removed afterwards unless it was moved."""
     place = folder / f".upload-{secrets.token_hex(8)}"
     try:
         create_private(place)
@@ -99,7 +99,7 @@ def _temporary(folder: Path) -> Iterator[Path]:
 
 
 def clean_name(given: str, suffixes: Iterable[str] = DATA_SUFFIXES) -> str:
-    r"""Return a name without folders, controls and signs that systems dislike; its suffix must be known.
+    r"""Return a name without folders, control characters and bad signs; its suffix must be known.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def clean_name(given: str, suffixes: Iterable[str] = DATA_SUFFIXES) -> str:
 
 
 def free_place(folder: Path, name: str) -> Path:
-    """Return a place of this name in the folder, with a number where the name is taken."""
+    """Return a path with this name in the folder, with a number if the name is taken."""
     stem, dot, ending = name.partition(".") if not name.startswith(".") else (name, "", "")
     for number in range(1, 10_000):
         place = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
@@ -130,7 +130,7 @@ def free_place(folder: Path, name: str) -> Path:
 
 
 def _claimed(folder: Path, name: str) -> Path:
-    """Take a free place so that no other upload takes it too."""
+    """Reserve a free path so that no other upload takes it."""
     while True:
         place = free_place(folder, name)
         try:
@@ -151,7 +151,7 @@ def _boundary(content_type: str) -> bytes:
 
 @dataclass
 class _Arriving:
-    """What the parser has told so far."""
+    """What the parser has reported so far."""
 
     suffixes: tuple[str, ...]
     file: BinaryIO | None = None

@@ -20,7 +20,7 @@ _CATEGORIES = 18
 
 @dataclass(frozen=True)
 class Pair:
-    """One value, or several together: the records in the original and in the release."""
+    """One value, or several merged: the numbers of records in the original and in the release."""
 
     label: str
     before: float
@@ -42,7 +42,7 @@ class BeforeAfter:
 
 
 def before_and_after(release: Release, name: str) -> BeforeAfter | None:
-    """Set the original distribution of an attribute beside the released one; ``None`` without the original.
+    """Compare the original and the released distribution; ``None`` without the original.
 
     A released value that stands for several original ones is spread evenly over them, as a reader would
     who knows nothing else.
@@ -66,7 +66,7 @@ def _added(codes: Codes, weights: Integers | Floats, n_codes: int) -> Floats:
 
 
 def _spread(column: Column, cells: Cells, weights: Integers) -> Floats:
-    """Return how many released records each original value may have."""
+    """Return the expected number of released records with each original value."""
     counts = _counts(cells, weights)
     if cells.sets is None:
         place = {label: code for code, label in enumerate(map(text, column.domain))}
@@ -81,7 +81,7 @@ def _spread(column: Column, cells: Cells, weights: Integers) -> Floats:
 
 
 def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) -> BeforeAfter:
-    """Compare numbers in intervals of equal width, or one by one where there are few."""
+    """Compare numbers in intervals of equal width, or one by one if there are few."""
     places = [place for place, value in enumerate(column.domain) if value is not None]
     numbers = np.array([column.domain[place] for place in places], dtype=np.float64)
     missing = [] if column.missing_code is None else [column.missing_code]

@@ -9,7 +9,7 @@ from sfumato.results.frontier import Candidate, Frontier, broken_limits
 
 
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
-    """Return what the store knows of a candidate: recipe, policy, every measurement, its place."""
+    """Return the store's facts about a candidate: recipe, policy, measurements, and how it ranks."""
     from sfumato.results import formatting
     from sfumato.workflow.report.attack_rows import attack_rows, attacks_left
     from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words

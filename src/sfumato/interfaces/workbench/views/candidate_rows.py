@@ -26,7 +26,7 @@ MOST_AXES = 8
 
 @dataclass(frozen=True)
 class View:
-    """What an address asks for.
+    """The list that an address asks for.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class View:
 
     @classmethod
     def of(cls, asked: QueryParams, sheet: Sheet, usual: tuple[str, ...]) -> View:
-        """Read an address; axes that nobody measured are refused."""
+        """Read an address; unmeasured axes are refused."""
         axes = tuple(dict.fromkeys(asked.getlist("axis")))[:MOST_AXES]
         for axis in axes:
             if sheet.columns and axis not in sheet.labels:
@@ -86,7 +86,7 @@ class View:
         )
 
     def query(self, **changes: Any) -> str:
-        """Return the address's question with some changes, what is usual left out."""
+        """Return the query string with some changes, without defaults."""
         new = View(**{**vars(self), "page": 1, **changes})
         pairs = [("view", "parallel")] if new.parallel else []
         pairs += [("axis", axis) for axis in new.axes]
@@ -101,7 +101,7 @@ class View:
 
 
 def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the project's axes, or what was measured of both sides where they were not, then the rest."""
+    """Return the project's axes, or measured ones of both sides in their place, then the rest."""
     if not sheet.columns:
         return usual
     sides = [[c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")]
@@ -113,7 +113,7 @@ def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def worst_axes(sheet: Sheet, usual: tuple[str, ...], by: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return for each attribute the project's axes for the group that does worst, where all were measured."""
+    """Return for each attribute the project's axes for the worst-off group, if all were measured."""
     if not sheet.candidates:
         return {}
     labels = {compares(found): found.label for c in sheet.candidates[:1] for found in c.measurements}
@@ -127,7 +127,7 @@ def worst_axes(sheet: Sheet, usual: tuple[str, ...], by: Iterable[str]) -> dict[
 def candidate_rows(
     sheet: Sheet, view: View, broken: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[dict[str, Any]], int]:
-    """Return the rows of the page that is asked for, and how many there are in all."""
+    """Return the rows of the requested page, and their total number."""
     efficient = sheet.efficient(view.axes)
     knee = sheet.knee(view.axes)
     wanted = [
@@ -154,21 +154,21 @@ def candidate_rows(
 
 
 def marks(candidate: Candidate, *, efficient: bool, knee: Candidate | None) -> list[str]:
-    """Return what a candidate is marked as."""
+    """Return the marks of a candidate."""
     found = ["efficient"] if efficient else []
     found += ["knee"] if knee is not None and knee.id == candidate.id else []
     return found + ([TRIVIAL[candidate.recipe.sanitizer]] if candidate.recipe.sanitizer in TRIVIAL else [])
 
 
 def shown_value(label: str, value: float | None) -> str:
-    """Print a value in its unit, or that there is none."""
+    """Print a value in its unit, or state that there is none."""
     return "not applicable" if value is None else formatting.value_of(label, value)
 
 
 def plain_data(
     sheet: Sheet, policy: Mapping[str, Any], broken: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
-    """Return all candidates as the chart's script takes them: one list for each measure."""
+    """Return all candidates for the chart's script: one list for each measure."""
     place = {name: i for i, (name, _, _) in enumerate(sheet.families)}
     return {
         "measures": [

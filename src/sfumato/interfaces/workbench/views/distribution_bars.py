@@ -19,7 +19,7 @@ _CATEGORIES = 24
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: what it stands for, how many records, and its height beside the highest one's."""
+    """One bar: its label, its number of records, and its height relative to the highest one."""
 
     label: str
     count: int
@@ -29,19 +29,19 @@ class Bar:
 
 @dataclass(frozen=True)
 class BarChart:
-    """The bars of one attribute and one sentence for those who do not see them."""
+    """The bars of one attribute, and one sentence for people who cannot see them."""
 
     bars: tuple[Bar, ...]
     description: str
 
 
 def counts_of(table: Table, column: Column) -> Integers:
-    """Return how many records have each value of a column."""
+    """Return the number of records with each value of a column."""
     return np.bincount(column.codes, weights=table.weights, minlength=len(column.domain)).astype(np.int64)
 
 
 def distribution(table: Table, column: Column) -> BarChart:
-    """Draw a column: numbers in intervals of equal width, categories the most frequent first."""
+    """Draw a column: numbers in intervals of equal width, categories by descending frequency."""
     counts = counts_of(table, column)
     present = [place for place, value in enumerate(column.domain) if value is not None and counts[place]]
     values = [column.domain[place] for place in present]
@@ -63,7 +63,7 @@ def _in_bins(values: Sequence[Value], counts: Integers) -> BarChart:
 
 
 def _edges(numbers: Floats) -> Floats:
-    """Return the borders of at most so many intervals; those of whole numbers are whole."""
+    """Return the borders of a bounded number of intervals; whole for whole numbers."""
     low, high = float(numbers.min()), float(numbers.max())
     if (numbers % 1 == 0).all() and high - low < 2**52:
         width = math.ceil((high - low + 1) / _BINS)

@@ -32,7 +32,7 @@ Rows = list[list[str]]
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the losses about one sensitive attribute come from."""
+    """The sources of the losses about one sensitive attribute."""
 
     attribute: str
     groups: list[GroupOrigin]
@@ -54,7 +54,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Dossier:
-    """What the page tells of a release beside its measurements."""
+    """The page's facts about a release in addition to its measurements."""
 
     kind: RecordKind
     n_records: int
@@ -72,7 +72,7 @@ class Dossier:
 
 
 def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future[Dossier]:
-    """Return the dossier of a candidate, or its promise."""
+    """Return a future of a candidate's dossier."""
     works = state_of(request).works
     key = ("dossier", *release_key(opened, candidate)[1:])
     return works.begin(key, lambda: describe(release_now(works, opened, candidate), candidate))
@@ -106,7 +106,7 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
 
 
 def original_records(table: Table, columns: Sequence[str]) -> Sample:
-    """Return a few records of the original in these columns, drawn anew each time."""
+    """Return a few records of the original in these columns, newly drawn each time."""
     import numpy as np
 
     rng = np.random.default_rng(secrets.randbits(64))
@@ -132,7 +132,7 @@ def _origins(release: Release, name: str) -> Origins:
 
 
 def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
-    """Return what each quasi-identifier adds to the risk, as it was measured or measured now."""
+    """Return each quasi-identifier's contribution to the risk, as measured before or right now."""
     from sfumato.results.measurement import measure, named
 
     known = named(candidate.measurements, "quasi-identifier-contribution")
@@ -145,7 +145,7 @@ def _contribution(release: Release, candidate: Candidate) -> Measurement | None:
 
 
 def _samples(release: Release) -> tuple[Sample, ...]:
-    """Take the first rows of what would be published: the order is random already."""
+    """Return the first rows of what would be published: their order is random already."""
     from sfumato.workflow.publish.folder_layout import tables_of
 
     return tuple(

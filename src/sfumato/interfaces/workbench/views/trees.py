@@ -43,7 +43,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class TreePart:
-    """The part of a hierarchy below one node, the nodes above it, and which of its children are shown."""
+    """The part of a hierarchy below one node, its ancestors, and which of its children are shown."""
 
     top: Branch
     above: tuple[Branch, ...]
@@ -51,7 +51,7 @@ class TreePart:
 
 
 def tree_of(hierarchy: Hierarchy, counts: Integers, top: TreeNode | None = None, first: int = 0) -> TreePart:
-    """Return the branches below a node, those near it first, until the page is full.
+    """Return the branches below a node, nearest first, until the page is full.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class _Shape:
         )
 
     def branch(self, node: TreeNode) -> Branch:
-        """Return a node, or the lowest one of its name that holds the same values."""
+        """Return a node, or the lowest one with its name that holds the same values."""
         below = self.children(node)
         while len(below) == 1 and self._label(TreeNode(node.level - 1, int(below[0]))) == self._label(node):
             node = TreeNode(node.level - 1, int(below[0]))
@@ -118,7 +118,7 @@ class _Shape:
         )
 
     def above(self, node: TreeNode) -> tuple[Branch, ...]:
-        """Return the nodes above, the root first."""
+        """Return the ancestors, the root first."""
         leaf = int(leaves_of(self.hierarchy, node)[0])
         path = [
             TreeNode(level, int(self.hierarchy.node_of[level, leaf]))
