@@ -466,7 +466,7 @@ def test_what_cannot_be_read_at_once_is_refused_before_a_record_is_read(
     assert reduced(path, "memory").n_records == 20_000
     monkeypatch.setattr(capacity, "memory", lambda: int(needed / SHARE) - 2)
     monkeypatch.setattr(
-        "sfumato.workflow.engines.memory._counted", lambda *_: pytest.fail("a record was read")
+        "sfumato.workflow.engines.memory._count_rows", lambda *_: pytest.fail("a record was read")
     )
     with pytest.raises(DataError, match=rf'^{name} takes about .* GB .* set engine = "duckdb" in \[data\]'):
         reduced(path, "memory")

@@ -74,7 +74,7 @@ class TestFingerprint:
     ) -> None:
         release = sanitize(BOUND, BOUND_SCHEMA, Mondrian(KAnonymity(3)))
         expected = fingerprint_of(release)
-        monkeypatch.setattr(release_fingerprint, "_AT_ONCE", at_once)
+        monkeypatch.setattr(release_fingerprint, "_ROWS_PER_CHUNK", at_once)
         assert fingerprint_of(release) == expected
         assert fingerprint_of(reordered(release, np.arange(release.n_rows)[::-1])) == expected
 

@@ -123,7 +123,7 @@ def test_samples_grow_until_one_tells_how_the_time_grows(
     table, schema = Schema((Attribute("age", "quasi-identifying"),)).bind(
         Table.from_arrow(pa.table({"age": list(range(100_000))}))
     )
-    found = forecast_module._foreseen(Task("", Recipe("mondrian"), ()), table, schema)
+    found = forecast_module._expected_cost(Task("", Recipe("mondrian"), ()), table, schema)
     assert 0.5 < found[MAKING] / seconds(100_000) < 2
     assert tried == sorted(set(tried)), "every sample is larger than the one before"
     assert max(map(seconds, tried[:-1])) < 1

@@ -127,7 +127,10 @@ class TestSource:
         self, project: Project, store: Store, read: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         written = project.data_path.stat().st_mtime
-        for after, n_reads in ((stored_results._FRESH, 2), (stored_results._FRESH + 1, 3)):
+        for after, n_reads in (
+            (stored_results._UNSETTLED_SECONDS, 2),
+            (stored_results._UNSETTLED_SECONDS + 1, 3),
+        ):
             monkeypatch.setattr("time.time", lambda after=after: written + after)
             source_now(project, store)
             source_now(project, store)

@@ -37,7 +37,7 @@ def store(tmp_path: Path) -> Path:
 def no_two_take_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every candidate take another time, so that one that is made again is told by its own."""
     times = itertools.count(1)
-    monkeypatch.setattr(candidate_workers._Watch, "whole", property(lambda _: float(next(times))))
+    monkeypatch.setattr(candidate_workers._Stopwatch, "whole", property(lambda _: float(next(times))))
 
 
 def explored(store: Path, tries: list[Any], measures: list[Any] = MEASURES) -> tuple[Frontier, Progress]:

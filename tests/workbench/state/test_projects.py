@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from sfumato.interfaces.workbench.state import tasks
 from sfumato.interfaces.workbench.state.projects import Projects
-from sfumato.interfaces.workbench.state.tasks import Works
+from sfumato.interfaces.workbench.state.tasks import BackgroundTasks
 from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT
@@ -71,7 +71,7 @@ def test_a_table_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, pat
         return read(self, path)
 
     monkeypatch.setattr(Project, "table", counted)
-    projects, path = Projects(folder, Works()), folder / "people.toml"
+    projects, path = Projects(folder, BackgroundTasks()), folder / "people.toml"
     first = projects.look(path).result(patience)
     assert projects.look(path).result(patience) is first
     path.write_text(PROJECT.replace("[5, 10, 20]", "[10, 20]"))
@@ -88,7 +88,7 @@ def test_a_hierarchy_file_that_changes_is_read_again(folder: Path, patience: flo
     (folder / "sex.csv").write_text("f;any;*\nm;any;*\n")
     path = folder / "people.toml"
     path.write_text(PROJECT.replace("[attributes.sex]", '[attributes.sex]\nhierarchy = { csv = "sex.csv" }'))
-    projects = Projects(folder, Works())
+    projects = Projects(folder, BackgroundTasks())
     look = projects.look(path).result(patience)
     assert look.opened
     assert "any" in look.opened.schema.hierarchy("sex").labels[1]
@@ -106,7 +106,7 @@ def test_a_pipe_is_not_waited_for(folder: Path, ready: Callable[..., Any]) -> No
 
 
 def test_only_the_last_few_are_kept(folder: Path, patience: float) -> None:
-    begun = Works()
+    begun = BackgroundTasks()
     projects, path = Projects(folder, begun), folder / "people.toml"
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))

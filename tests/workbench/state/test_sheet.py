@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.interfaces.workbench.state.candidate_matrix import Sheet, Sheets
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices, CandidateMatrix
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
@@ -45,20 +45,20 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "people.sqlite"
 
 
-def sheet_of(*candidates: Candidate, path: Path) -> Sheet:
+def sheet_of(*candidates: Candidate, path: Path) -> CandidateMatrix:
     with Store(path) as store:
         saved(store, *candidates)
-    return Sheets().of(path, "s")[0]
+    return CandidateMatrices().of(path, "s")[0]
 
 
 def test_there_is_a_sheet_before_there_is_a_store(path: Path) -> None:
-    sheet, stamp = Sheets().of(path, "s")
+    sheet, stamp = CandidateMatrices().of(path, "s")
     assert (sheet.candidates, sheet.columns, stamp) == ((), (), "0")
     assert not path.exists()
 
 
 def test_only_what_was_added_is_read_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sheets, read = Sheets(), []
+    sheets, read = CandidateMatrices(), []
     real = Store.candidates
 
     def listed(store: Store, source: str, since: Mark | None = None) -> Any:
@@ -87,7 +87,7 @@ def test_only_what_was_added_is_read_again(path: Path, monkeypatch: pytest.Monke
 
 
 def test_a_candidate_that_is_measured_further_is_taken_in_anew(path: Path) -> None:
-    sheets = Sheets()
+    sheets = CandidateMatrices()
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9))
         sheets.of(path, "s")
@@ -100,7 +100,7 @@ def test_a_candidate_that_is_measured_further_is_taken_in_anew(path: Path) -> No
 
 
 def test_another_store_in_its_place_is_another_sheet(path: Path) -> None:
-    sheets = Sheets()
+    sheets = CandidateMatrices()
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.1, 0.9))
     sheets.of(path, "s")
@@ -115,7 +115,7 @@ def test_candidates_of_other_data_are_not_shown(path: Path) -> None:
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9), source="other")
         saved(store, candidate("b", 0.1, 0.9))
-    assert [c.id for c in Sheets().of(path, "s")[0].candidates] == ["b"]
+    assert [c.id for c in CandidateMatrices().of(path, "s")[0].candidates] == ["b"]
 
 
 values = st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0, math.inf]) | st.none()
@@ -130,7 +130,7 @@ def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
     columns = {m.label: (m.axis, m.better) for c in made for m in c.measurements}
     from sfumato.interfaces.workbench.state.candidate_matrix import MeasureColumn
 
-    sheet = Sheet(
+    sheet = CandidateMatrix(
         made,
         (),
         tuple(MeasureColumn(label, *facts) for label, facts in columns.items()),
@@ -148,7 +148,7 @@ def test_the_efficient_ones_and_the_knee_are_those_of_the_frontier(
 
 
 def test_what_breaks_the_policy_is_known_and_forgotten_with_it(path: Path) -> None:
-    sheets = Sheets()
+    sheets = CandidateMatrices()
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.5, 0.5))
     sheet, _ = sheets.of(path, "s")

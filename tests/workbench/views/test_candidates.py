@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from starlette.datastructures import QueryParams
 
-from sfumato.interfaces.workbench.state.candidate_matrix import Sheet, Sheets
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices, CandidateMatrix
 from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def sheet(path: Path) -> Sheet:
+def sheet(path: Path) -> CandidateMatrix:
     return sheet_of(
         candidate("as-is", 0.9, 0.0, 1.0, recipe=Recipe("as-is")),
         candidate("b", 0.1, 0.2, 3.0),
@@ -43,11 +43,11 @@ def sheet(path: Path) -> Sheet:
     )
 
 
-def view(sheet: Sheet, query: str) -> View:
+def view(sheet: CandidateMatrix, query: str) -> View:
     return View.of(QueryParams(query), sheet, AXES)
 
 
-def listed(sheet: Sheet, query: str) -> list[str]:
+def listed(sheet: CandidateMatrix, query: str) -> list[str]:
     unbroken: dict[str, tuple[str, ...]] = {c.id: () for c in sheet.candidates}
     return [row["id"] for row in candidate_rows(sheet, view(sheet, query), unbroken | {"c": ("no",)})[0]]
 
@@ -68,11 +68,11 @@ def listed(sheet: Sheet, query: str) -> list[str]:
         ("page=x&show=all", ["e", "b", "c", "d", "as-is"]),
     ],
 )
-def test_a_list_is_what_the_address_asks_for(sheet: Sheet, query: str, ids: list[str]) -> None:
+def test_a_list_is_what_the_address_asks_for(sheet: CandidateMatrix, query: str, ids: list[str]) -> None:
     assert listed(sheet, query) == ids
 
 
-def test_an_address_survives_its_own_question(sheet: Sheet) -> None:
+def test_an_address_survives_its_own_question(sheet: CandidateMatrix) -> None:
     asked = view(
         sheet,
         "axis=k-anonymity&axis=general-loss&show=all&sanitizer=mondrian&policy=met&sort=recipe&order=descending&id=b",
@@ -83,12 +83,12 @@ def test_an_address_survives_its_own_question(sheet: Sheet) -> None:
     assert view(sheet, several.query()[1:]) == several
 
 
-def test_axes_that_nobody_measured_are_refused(sheet: Sheet) -> None:
+def test_axes_that_nobody_measured_are_refused(sheet: CandidateMatrix) -> None:
     with pytest.raises(ParameterError, match="did you mean 'privacy-loss'"):
         view(sheet, "axis=privacy-los&axis=general-loss")
 
 
-def test_usual_axes_fall_back_on_what_was_measured(sheet: Sheet) -> None:
+def test_usual_axes_fall_back_on_what_was_measured(sheet: CandidateMatrix) -> None:
     assert usual_axes(sheet, ("t-closeness", "general-loss"))[:2] == ("privacy-loss", "general-loss")
     assert view(sheet, "view=parallel").axes == ("privacy-loss", "k-anonymity", "general-loss")
 
@@ -101,10 +101,10 @@ def test_long_lists_come_in_pages(path: Path) -> None:
     assert shown[0]["id"] == "c0200"
 
 
-def test_the_chart_gets_plain_numbers(sheet: Sheet, path: Path) -> None:
+def test_the_chart_gets_plain_numbers(sheet: CandidateMatrix, path: Path) -> None:
     with Store(path) as store:
         saved(store, candidate("g", math.inf, 0.4, 1.0))
-    grown, _ = Sheets().of(path, "s")
+    grown, _ = CandidateMatrices().of(path, "s")
     unbroken: dict[str, tuple[str, ...]] = {c.id: () for c in grown.candidates}
     facts = plain_data(grown, {"general-loss": Limit(at_most=0.25)}, unbroken | {"d": ("no",)})
     by_label = {measure["label"]: measure for measure in facts["measures"]}

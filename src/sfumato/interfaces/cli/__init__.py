@@ -28,7 +28,7 @@ from sfumato.interfaces.cli import (
     workbench_command,
 )
 from sfumato.interfaces.cli.base import cli
-from sfumato.interfaces.cli.log import complain, complain_in_json, warn
+from sfumato.interfaces.cli.log import report_error, report_error_in_json, warn
 from sfumato.runtime.errors import ParameterError, SfumatoError, shortened
 from sfumato.runtime.import_path import leave_current_folder
 
@@ -57,7 +57,7 @@ _INTERRUPTED = 130
 def main() -> None:
     """Run the command line, and turn errors into one line and an exit code."""
     leave_current_folder()
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _terminate)
     # what is imported stays: looking for garbage in it takes an eighth of the time until a first release
     gc.set_threshold(50_000, 20, 20)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -73,7 +73,7 @@ class _Terminated(BaseException):
     """Raised when the system asks to terminate. A method's own ``exit`` is different and is survived."""
 
 
-def _end(number: int, _: object) -> None:
+def _terminate(number: int, _: object) -> None:
     """Exit through an exception, so that half-written files are removed on the way out."""
     raise _Terminated
 
@@ -81,12 +81,12 @@ def _end(number: int, _: object) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
     with warnings.catch_warnings():
-        warnings.showwarning = _warned(warnings.showwarning)
+        warnings.showwarning = _warning_shower(warnings.showwarning)
         # how a command logs is forgotten with it
         return copy_context().run(_run, arguments)
 
 
-def _warned(otherwise: Callable[..., None]) -> Callable[..., None]:
+def _warning_shower(otherwise: Callable[..., None]) -> Callable[..., None]:
     """Return a function that shows sfumato's own warnings in one line, and any other as usual."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
@@ -136,9 +136,9 @@ def _run(arguments: list[str]) -> int:
     def failed(error: BaseException, message: str, exit_code: int) -> int:
         message = shortened(message, (*arguments, *map(os.path.basename, arguments)))
         if "--json" in arguments:
-            complain_in_json(type(error).__name__, message, exit_code)
+            report_error_in_json(type(error).__name__, message, exit_code)
         else:
-            complain(message)
+            report_error(message)
         return exit_code
 
     if problem := _problem_of_place(arguments):

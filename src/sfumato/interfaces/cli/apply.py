@@ -94,7 +94,7 @@ def apply(
     most = None if limit is None else share(limit)
     project = loaded(found_project(project_file))
     with _store(project, parent) as store:
-        kept = _kept(project, store, parent, earlier)
+        kept = _parent_release(project, store, parent, earlier)
         known = folders_before(store, others, project.schema, kept.folder)
         decision, found = publish_applied(
             project,
@@ -115,7 +115,7 @@ def apply(
             with words_before(f"{folder.name} was published, but the store does not know of it"):
                 store.record(decision, str(folder))
     warn_of_renamings(folder)
-    _tell(found, folder, as_json=as_json)
+    _report(found, folder, as_json=as_json)
     if not as_json:
         warn_of_formulas(formula_columns(found.release))
         echo(f"Anybody can check it:  sfumato verify {folder}")
@@ -133,7 +133,7 @@ def _store(project: Project, parent: str) -> Iterator[Store | None]:
         yield store
 
 
-def _kept(project: Project, store: Store | None, parent: str, original: Path | None) -> Parent:
+def _parent_release(project: Project, store: Store | None, parent: str, original: Path | None) -> Parent:
     from sfumato.workflow.apply.parent_publication import published_parent, stored_parent
 
     if os.path.isdir(parent):
@@ -149,7 +149,7 @@ def _kept(project: Project, store: Store | None, parent: str, original: Path | N
     return stored_parent(project, store, parent)
 
 
-def _tell(found: Applied, folder: Path, *, as_json: bool) -> None:
+def _report(found: Applied, folder: Path, *, as_json: bool) -> None:
     release = found.release
     if as_json:
         withheld = {name or "no class": count for name, count in found.withheld.items()}

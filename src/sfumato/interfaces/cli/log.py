@@ -27,7 +27,7 @@ def logs_json() -> bool:
     return _STYLE.get() == "json"
 
 
-def complain(message: str) -> None:
+def report_error(message: str) -> None:
     """Report an error."""
     _log("error", message, f"sfumato: {message}")
 
@@ -38,7 +38,7 @@ def warn(message: str) -> None:
     _log("warning", message, f"sfumato: {message}")
 
 
-def beware(message: str) -> None:
+def caution(message: str) -> None:
     """Report something that a person should check."""
     message = shortened(message)
     _log("warning", message, f"beware: {message}")
@@ -49,7 +49,7 @@ def say(message: str, **facts: Any) -> None:
     _log("info", message, message, **facts)
 
 
-def complain_in_json(kind: str, message: str, exit_code: int) -> None:
+def report_error_in_json(kind: str, message: str, exit_code: int) -> None:
     """Report an error to a program that asked for JSON."""
     _line("error", {"kind": kind, "message": message, "exit-code": exit_code})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sfumato.interfaces.cli.log import beware, logs_json, say
+from sfumato.interfaces.cli.log import caution, logs_json, say
 from sfumato.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def echo(text: str = "") -> None:
 def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and occasional lines elsewhere; always on standard error."""
     if logs_json() or not sys.stderr.isatty():
-        now_and_then = _now_and_then()
+        now_and_then = _throttled()
         told = 0
 
         def line(state: Progress) -> None:
@@ -74,7 +74,7 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
         task = bar.add_task("", total=None, left="")
 
         def update(state: Progress) -> None:
-            left = _left(state)
+            left = _remaining_words(state)
             bar.update(
                 task,
                 completed=state.done,
@@ -92,7 +92,7 @@ def words_shown() -> Iterator[None]:
     from sfumato.runtime.progress import listening
 
     if logs_json() or not sys.stderr.isatty():
-        with listening(_now_and_then()):
+        with listening(_throttled()):
             yield
         return
     from rich.console import Console
@@ -105,7 +105,7 @@ def words_shown() -> Iterator[None]:
         yield
 
 
-def _now_and_then() -> Callable[[str], None]:
+def _throttled() -> Callable[[str], None]:
     """Return a function that prints the first words, and later words only after a pause."""
     said = -_SELDOM
 
@@ -121,12 +121,12 @@ def _now_and_then() -> Callable[[str], None]:
 def _progress_line(state: Progress) -> None:
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
-        left = _left(state)
+        left = _remaining_words(state)
         words = f"{state.done} of {state.total} candidates" + (f", {left}" if left else "")
         say(words, done=state.done, total=state.total, left=state.remaining)
 
 
-def _left(state: Progress) -> str:
+def _remaining_words(state: Progress) -> str:
     """Describe the remaining time, or an upper bound if it is not known yet."""
     if state.remaining is not None:
         return f"{_duration(state.remaining)} left" if state.remaining else ""
@@ -398,7 +398,7 @@ def print_judgement(
         counted = f"{release.n_records:,} of {release.n_original:,} records"
         kept = f"{counted}, {release.n_suppressed:,} suppressed{changed}"
     echo(f"{place.name}: {kept}")
-    for note in (*release.notes, *([] if untrue is None else [_truth(untrue)])):
+    for note in (*release.notes, *([] if untrue is None else [_truth_words(untrue)])):
         echo(f"- {note}")
     taken = list(measurements)
     for axis in ("privacy", "utility"):
@@ -425,7 +425,7 @@ def print_groups(found: ByGroup) -> None:
         echo(f"{found.n_left_out:,} records are in groups that are too small to be told")
 
 
-def _truth(untrue: Mapping[str, int]) -> str:
+def _truth_words(untrue: Mapping[str, int]) -> str:
     false = {name: count for name, count in untrue.items() if count}
     if not false:
         return "Every released value stands for the original one."
@@ -473,7 +473,7 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
     """Warn of columns that a spreadsheet would treat as formulas."""
     if columns:
-        beware(
+        caution(
             f"column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
             "open the CSV file as text there"
         )

@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sfumato.interfaces.workbench.pages import problem
-from sfumato.interfaces.workbench.token_redirect import leading_to
+from sfumato.interfaces.workbench.token_redirect import redirect_page
 
 CONTENT_POLICY = {
     "default-src": "'self'",
@@ -63,7 +63,7 @@ def guards(
         Middleware(WithHeaders),
         Middleware(WithoutDetails),
         Middleware(KnownHosts, hosts=frozenset((*LOCAL, *hosts))),
-        Middleware(Door, token=token, announce=announce),
+        Middleware(TokenGuard, token=token, announce=announce),
         Middleware(OwnWrites),
         Middleware(LimitedSize, upload_bytes=upload_bytes),
     ]
@@ -158,7 +158,7 @@ def _host(written: str) -> str:
     return (name if colon and (port.isdecimal() and not name.endswith(":")) else written).lower()
 
 
-class Door:
+class TokenGuard:
     """Admit a request with the token once; then a cookie identifies the browser.
 
     Each token opens the door one time. The next one is announced to the person at the terminal.
@@ -202,7 +202,7 @@ class Door:
         response: Response = RedirectResponse(_without_token(scope), 303)
         if Headers(scope=scope).get("sec-fetch-site") == "cross-site":
             # from the doorway, a file: a strict cookie would not follow a redirection, but it follows a page
-            response = HTMLResponse(leading_to(_without_token(scope)))
+            response = HTMLResponse(redirect_page(_without_token(scope)))
         response.set_cookie(self.cookie, self.pass_, httponly=True, samesite="strict", path="/")
         return response
 

@@ -35,8 +35,8 @@ NAVIGATION = {
 FRAGMENT = "Sfumato-Fragment"
 """The header with which our script asks for a page without its frame."""
 
-_ONLY_ASKING = "ready"
-_SAID = "sfumato-said"
+_READINESS_POLL = "ready"
+_MESSAGE_COOKIE = "sfumato-said"
 _TITLES = {
     400: "Not understood",
     403: "No access",
@@ -70,7 +70,7 @@ def page(request: Request, template: str, *, status: int = 200, **facts: Any) ->
     body = environment().get_template(template).render(known | facts)
     response = HTMLResponse(body, status, headers={"Vary": FRAGMENT})
     if known["messages"]:
-        response.delete_cookie(_SAID, httponly=True, samesite="strict", path="/")
+        response.delete_cookie(_MESSAGE_COOKIE, httponly=True, samesite="strict", path="/")
     return response
 
 
@@ -86,7 +86,9 @@ def back(request: Request, address: str, said: str = "") -> RedirectResponse:
     """Redirect to a page after a change, with one sentence to show there."""
     response = RedirectResponse(address, 303)
     if said:
-        response.set_cookie(_SAID, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/")
+        response.set_cookie(
+            _MESSAGE_COOKIE, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/"
+        )
     return response
 
 
@@ -147,10 +149,10 @@ def _navigation(request: Request) -> list[tuple[str, str, bool]]:
 
 def _messages(request: Request) -> list[str]:
     """Return the sentence that the last change left for this page, unless nobody would see it."""
-    if request.headers.get(FRAGMENT) == _ONLY_ASKING:
+    if request.headers.get(FRAGMENT) == _READINESS_POLL:
         return []
     try:
-        said = json.loads(request.cookies.get(_SAID, '""'))
+        said = json.loads(request.cookies.get(_MESSAGE_COOKIE, '""'))
     except ValueError:
         return []
     return [said] if isinstance(said, str) and said else []

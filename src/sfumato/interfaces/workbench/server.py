@@ -24,7 +24,7 @@ from sfumato.interfaces.workbench.pages import on_http_exception, on_sfumato_err
 from sfumato.interfaces.workbench.routes import FIRST, complete, routes_of
 from sfumato.interfaces.workbench.state.state import State, state_of
 from sfumato.interfaces.workbench.state.tasks import StillReading
-from sfumato.interfaces.workbench.token_redirect import write_doorway
+from sfumato.interfaces.workbench.token_redirect import write_redirect_page
 from sfumato.runtime.errors import SfumatoError, UserError
 from sfumato.runtime.processes import open_browser
 
@@ -136,7 +136,7 @@ def serve(
         if address not in _THIS_MACHINE:
             say(f"warning: {address} can be reached by other machines, and what is sent is not encrypted")
         start = _start_address(address, listening.getsockname()[1], project)
-        doorway = write_doorway(folder, f"{start}?token={token}") if browser else None
+        doorway = write_redirect_page(folder, f"{start}?token={token}") if browser else None
 
         def announce(fresh: str) -> None:
             _remove(doorway)

@@ -13,12 +13,12 @@ _PAGE = (
 )
 
 
-def leading_to(address: str) -> str:
+def redirect_page(address: str) -> str:
     """Return a page that redirects to an address by itself."""
     return _PAGE.format(address=html.escape(address))
 
 
-def write_doorway(folder: Path, address: str) -> Path:
+def write_redirect_page(folder: Path, address: str) -> Path:
     """Write a page that redirects to an address and that only the owner can read.
 
     A browser is given the page and not the address: what a command is given, every user of a machine sees in
@@ -29,5 +29,5 @@ def write_doorway(folder: Path, address: str) -> Path:
     except OSError:
         handle, place = tempfile.mkstemp(prefix=".sfumato-", suffix=".html")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(leading_to(address))
+        file.write(redirect_page(address))
     return Path(place)

@@ -90,10 +90,10 @@ def published_parent(project: Project, folder: Path, original: Path | None = Non
     """
     table = project.table(original, is_whole=True)
     release = parent_release(folder, table, project.schema)
-    return Parent(_knowing_people(release, table), read_manifest(folder).decision.candidate, folder)
+    return Parent(_with_people(release, table), read_manifest(folder).decision.candidate, folder)
 
 
-def _knowing_people(release: Release, table: Table) -> Recoding:
+def _with_people(release: Release, table: Table) -> Recoding:
     """Keep the recoding of a release from its folder, and the people of its records if they are certain.
 
     It is sure where every original record fits into one class at most, and the records that fit are those
@@ -104,7 +104,7 @@ def _knowing_people(release: Release, table: Table) -> Recoding:
         return recoding
     again = take(recoding, table).release
     other = take(replace(recoding, classes=recoding.classes[::-1]), table).release
-    if not (_are_equal(again, other) and _hold_the_same(again, release)):
+    if not (_are_equal(again, other) and _have_same_records(again, release)):
         return recoding
     return replace(recoding, release=again, table=table)
 
@@ -120,7 +120,7 @@ def _are_equal(one: Release, other: Release) -> bool:
     )
 
 
-def _hold_the_same(one: Release, other: Release) -> bool:
+def _have_same_records(one: Release, other: Release) -> bool:
     """Return whether two releases have the same records, each the same number of times."""
     columns, sizes = [], []
     for name in one.schema.released:

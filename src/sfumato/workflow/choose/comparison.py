@@ -231,7 +231,7 @@ def compare(
         )
     asked = list(measures)
     facts: dict[str, Any] = {}
-    notes = [*_noted(first, second)]
+    notes = [*_notes(first, second)]
     pairs = Pairs.of(first, second)
     if pairs is None:
         notes.append("It is not known which released record is which, so nobody is counted as worse off.")
@@ -287,7 +287,7 @@ def _class_sizes(release: Release) -> ClassSizes:
     )
 
 
-def _noted(first: Release, second: Release) -> Iterable[str]:
+def _notes(first: Release, second: Release) -> Iterable[str]:
     noisy = [name for name in first.schema.released if _is_noisy(first, name) or _is_noisy(second, name)]
     if noisy:
         yield f"Noise is drawn anew each time: figures about {', '.join(noisy)} are those of this drawing."
@@ -298,15 +298,19 @@ def _is_noisy(release: Release, name: str) -> bool:
 
 
 def _worse_off(first: Release, second: Release, pairs: Pairs) -> tuple[WorseOff, ...]:
-    counted = [_counted("class size", None, pairs, _crowds(first), _crowds(second))]
+    counted = [
+        _count_worse_off("class size", None, pairs, _negated_class_sizes(first), _negated_class_sizes(second))
+    ]
     for name in first.groups.sensitive:
         if name in second.groups.sensitive:
             losses = (_privacy_losses(release, name) for release in (first, second))
-            counted.append(_counted("privacy loss", name, pairs, *losses))
+            counted.append(_count_worse_off("privacy loss", name, pairs, *losses))
     return tuple(counted)
 
 
-def _counted(by: Trait, attribute: str | None, pairs: Pairs, first: Floats, second: Floats) -> WorseOff:
+def _count_worse_off(
+    by: Trait, attribute: str | None, pairs: Pairs, first: Floats, second: Floats
+) -> WorseOff:
     """Count records by a figure of each released row where higher is worse."""
     more = first[pairs.first] - second[pairs.second]
     return WorseOff(
@@ -318,7 +322,7 @@ def _counted(by: Trait, attribute: str | None, pairs: Pairs, first: Floats, seco
     )
 
 
-def _crowds(release: Release) -> Floats:
+def _negated_class_sizes(release: Release) -> Floats:
     """Return the negated class size of each released row: a smaller class is worse."""
     return -release.classes.sizes[release.classes.class_of].astype(np.float64)
 

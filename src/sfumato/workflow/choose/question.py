@@ -180,7 +180,7 @@ def resolve(question: Question, measurements: Iterable[Measurement]) -> Question
     every = list(measurements)
     goals = tuple(replace(goal, measure=label_of(goal.measure, every)) for goal in question.goals)
     bounds = tuple(
-        _checked(replace(bound, measure=label_of(bound.measure, every))) for bound in question.bounds
+        _check_unit(replace(bound, measure=label_of(bound.measure, every))) for bound in question.bounds
     )
     return Question(goals, bounds)
 
@@ -211,7 +211,7 @@ def better_of(measure: str, measurements: Iterable[Measurement]) -> Better:
     return next((m.better for m in named(measurements, measure)), "lower")
 
 
-def _checked(bound: Bound) -> Bound:
+def _check_unit(bound: Bound) -> Bound:
     """Refuse 25 for a share and 25% for a number: both would answer a different question."""
     is_share = formatting.measure_words(bound.measure).unit == "share"
     if is_share and not bound.percent and 1 < bound.number < math.inf:

@@ -15,7 +15,7 @@ from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import Bound, Question, better_of, parse, resolve
 
 # From this ratio on values are compared by their ratios, as the charts draw them on a logarithmic scale.
-_WIDE = 100
+_LOGARITHMIC_FROM = 100
 
 
 @dataclass(frozen=True)
@@ -186,26 +186,26 @@ def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
     if not made:
         raise ParameterError("there is no candidate to ask about; explore first")
     every = [m for candidate in made for m in candidate.measurements]
-    return _Asked.of(resolve(asked, every), made, every).answer()
+    return _AnswerSearch.of(resolve(asked, every), made, every).answer()
 
 
 _Values = Mapping[str, float]
-_Compared = tuple[Candidate, _Values]
+_Comparable = tuple[Candidate, _Values]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AnswerSearch:
     """A question and the candidates that have all of its measures."""
 
     question: Question
-    compared: tuple[_Compared, ...]
+    compared: tuple[_Comparable, ...]
     signs: tuple[float, ...]
     better: Mapping[str, float]
     not_applicable: Mapping[str, int]
     not_measured: Mapping[str, int]
 
     @classmethod
-    def of(cls, question: Question, made: Sequence[Candidate], every: list[Measurement]) -> _Asked:
+    def of(cls, question: Question, made: Sequence[Candidate], every: list[Measurement]) -> _AnswerSearch:
         names = question.measures
         better = {name: 1.0 if better_of(name, every) == "lower" else -1.0 for name in names}
         aims = {"min": 1.0, "max": -1.0}
@@ -219,10 +219,10 @@ class _Asked:
         lacking = {name: [c for c, values in found if values[name] is None] for name in names}
         judged = {name: sum(_was_measured(c, name) for c in those) for name, those in lacking.items()}
         unjudged = {name: len(those) - judged[name] for name, those in lacking.items()}
-        return cls(question, compared, signs, better, _some(judged), _some(unjudged))
+        return cls(question, compared, signs, better, _counted(judged), _counted(unjudged))
 
     def answer(self) -> Answer:
-        keeping = [one for one in self.compared if self._keeps(one[1])]
+        keeping = [one for one in self.compared if self._is_within_limits(one[1])]
         counted = Answer(
             self.question,
             None,
@@ -233,7 +233,7 @@ class _Asked:
             not_measured=self.not_measured,
         )
         if not keeping:
-            limits = [LimitWorth(bound, None, *self._loosened(bound, None)) for bound in self._limits]
+            limits = [LimitWorth(bound, None, *self._loosenings(bound, None)) for bound in self._limits]
             return replace(counted, limits=tuple(limits), nearest=self._nearest())
         ranked = sorted(keeping, key=self._rank)
         chosen, values = ranked[0]
@@ -242,8 +242,8 @@ class _Asked:
             LimitWorth(
                 bound,
                 values[bound.measure],
-                *self._loosened(bound, values),
-                self._tightened(bound, values, keeping),
+                *self._loosenings(bound, values),
+                self._tightening(bound, values, keeping),
             )
             for bound in self._limits
         ]
@@ -267,16 +267,16 @@ class _Asked:
         # computed in another order the same value may differ in its last digits
         return tuple(sign * float(f"{values[goal.measure]:.12g}") for sign, goal in pairs)
 
-    def _rank(self, one: _Compared) -> tuple[Any, ...]:
+    def _rank(self, one: _Comparable) -> tuple[Any, ...]:
         """Sort by the goals, then by the limited measures: of two equally good ones, the more careful one."""
         candidate, values = one
         limited = tuple(self.better[b.measure] * values[b.measure] for b in self._limits)
         return self._goals(values), limited, candidate.id
 
-    def _keeps(self, values: _Values, but: Bound | None = None) -> bool:
+    def _is_within_limits(self, values: _Values, but: Bound | None = None) -> bool:
         return all(bound.allows(values[bound.measure]) for bound in self._limits if bound is not but)
 
-    def _trade_offs(self, ranked: Sequence[_Compared]) -> tuple[Candidate, ...]:
+    def _trade_offs(self, ranked: Sequence[_Comparable]) -> tuple[Candidate, ...]:
         """Return the candidates after the first that no better-ranked one equals or dominates."""
         seen: list[tuple[float, ...]] = []
         found = []
@@ -287,12 +287,16 @@ class _Asked:
                 found.append(candidate)
         return tuple(found[1:])
 
-    def _loosened(self, bound: Bound, values: _Values | None) -> tuple[Step | None, Step | None]:
+    def _loosenings(self, bound: Bound, values: _Values | None) -> tuple[Step | None, Step | None]:
         """Return the smallest loosening of a limit that helps, and the one that gains most for its price."""
-        others = [one for one in self.compared if self._keeps(one[1], but=bound) and not self._keeps(one[1])]
+        others = [
+            one
+            for one in self.compared
+            if self._is_within_limits(one[1], but=bound) and not self._is_within_limits(one[1])
+        ]
         if values is not None:
             others = [one for one in others if self._goals(one[1]) < self._goals(values)]
-        stairs: list[_Compared] = []
+        stairs: list[_Comparable] = []
         for one in sorted(others, key=lambda one: (bound.excess(one[1][bound.measure]), self._rank(one))):
             if not stairs or self._goals(one[1]) < self._goals(stairs[-1][1]):
                 stairs.append(one)
@@ -304,12 +308,12 @@ class _Asked:
         best = max(stairs, key=self._gain_for_price(bound, values))
         return self._step(bound, first), None if best is first else self._step(bound, best)
 
-    def _gain_for_price(self, bound: Bound, values: _Values) -> Callable[[_Compared], float]:
+    def _gain_for_price(self, bound: Bound, values: _Values) -> Callable[[_Comparable], float]:
         """Return the gain on the first goal per unit of loosening, both on the scales of a chart."""
         goal = self.question.goals[0].measure
-        gained, paid = self._drawn(goal), self._drawn(bound.measure, bound.number)
+        gained, paid = self._scale_of(goal), self._scale_of(bound.measure, bound.number)
 
-        def rate(one: _Compared) -> float:
+        def rate(one: _Comparable) -> float:
             gain = abs(gained(one[1][goal]) - gained(values[goal]))
             price = abs(paid(one[1][bound.measure]) - paid(bound.number))
             if math.isinf(price) or math.isnan(gain):
@@ -318,23 +322,23 @@ class _Asked:
 
         return rate
 
-    def _drawn(self, measure: str, *more: float) -> Callable[[float], float]:
+    def _scale_of(self, measure: str, *more: float) -> Callable[[float], float]:
         """Return the scale for comparing a measure's values: logarithmic if they have a wide range."""
         finite = self._finite(measure, *more)
-        wide = min(finite) > 0 and max(finite) / min(finite) >= _WIDE
+        wide = min(finite) > 0 and max(finite) / min(finite) >= _LOGARITHMIC_FROM
         return (lambda value: math.log(value) if value > 0 else -math.inf) if wide else float
 
     def _finite(self, measure: str, *more: float) -> list[float]:
         values = (*(v[measure] for _, v in self.compared), *more)
         return [value for value in values if math.isfinite(value)] or [0.0]
 
-    def _tightened(self, bound: Bound, values: _Values, keeping: Sequence[_Compared]) -> Step | None:
+    def _tightening(self, bound: Bound, values: _Values, keeping: Sequence[_Comparable]) -> Step | None:
         """Return the best candidate within a tighter limit than the answer needs."""
         here = bound.tightness(values[bound.measure])
         tighter = [one for one in keeping if bound.tightness(one[1][bound.measure]) < here]
         return self._step(bound, min(tighter, key=self._rank)) if tighter else None
 
-    def _step(self, bound: Bound, one: _Compared) -> Step:
+    def _step(self, bound: Bound, one: _Comparable) -> Step:
         candidate, values = one
         return Step(
             values[bound.measure], candidate, {g.measure: values[g.measure] for g in self.question.goals}
@@ -344,11 +348,11 @@ class _Asked:
         """Return the candidate nearest to meeting all limits, in parts of each measure's range."""
         scales = []
         for bound in self._limits:
-            drawn = self._drawn(bound.measure, bound.number)
+            drawn = self._scale_of(bound.measure, bound.number)
             places = [drawn(value) for value in self._finite(bound.measure)]
             scales.append((bound, drawn, (max(places) - min(places)) or 1.0))
 
-        def distance(one: _Compared) -> tuple[Any, ...]:
+        def distance(one: _Comparable) -> tuple[Any, ...]:
             total = 0.0
             for bound, drawn, span in scales:
                 value = one[1][bound.measure]
@@ -363,7 +367,7 @@ def _was_measured(candidate: Candidate, name: str) -> bool:
     return any(m.label == name for m in candidate.measurements)
 
 
-def _some(counts: Mapping[str, int]) -> dict[str, int]:
+def _counted(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 

@@ -50,7 +50,7 @@ _FEW_THREADS = 4
 _FEW_ROWS = 1 << 12
 """Where a whole batch has no more distinct rows, DuckDB groups values as cheaply as it reads them."""
 
-_OF_THE_SCAN = ("file_index", "file_row_number", "filename")
+_SCAN_COLUMNS = ("file_index", "file_row_number", "filename")
 """Columns that DuckDB adds to those of a file; one of the same name would be taken for them."""
 
 
@@ -71,13 +71,13 @@ class DuckDB:
         Of a share of the records, the same are taken each time.
         """
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
-        return _answered(_Reduction(source, names, schema, tuple(missing_values), share), _reduced)
+        return _answer_table(_Reduction(source, names, schema, tuple(missing_values), share), _distinct_rows)
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
         """Return the distinct rows after merging values that are released alike; see `Engine.apply`."""
         names = recoding.schema.needed(source.schema.names)
         asked = _Reduction(source, names, recoding.schema, tuple(missing_values))
-        return _answered(asked, partial(_recoded, recoding))
+        return _answer_table(asked, partial(_merged_rows, recoding))
 
 
 ENGINE = DuckDB()
@@ -98,7 +98,7 @@ _Rows = tuple["pa.Table", Integers]
 """Rows in the order of their first records, and how many each stands for."""
 
 
-def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], _Rows]) -> Table:
+def _answer_table(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnection], _Rows]) -> Table:
     """Return the rows of an answer with their counts as a table."""
     duckdb, trouble = _duckdb(), list[SfumatoError]()
     try:
@@ -106,7 +106,7 @@ def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnectio
             tempfile.TemporaryDirectory(prefix="sfumato-") as folder,
             duckdb.connect(":memory:", config=_settings(folder)) as database,
         ):
-            _put_in(database, asked, trouble)
+            _define_relations(database, asked, trouble)
             rows, counts = answer(asked, database)
         problem = ""
     except duckdb.OutOfMemoryException:
@@ -126,7 +126,7 @@ def _answered(asked: _Reduction, answer: Callable[[_Reduction, DuckDBPyConnectio
     return counted(rows, counts, missing_values=asked.missing_values)
 
 
-def _reduced(asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
+def _distinct_rows(asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
     """Return the distinct rows with their counts, in the order of their first records."""
     n_rows, limit = _n_distinct(database, asked), rows_that_fit(len(asked.names))
     if n_rows > limit:
@@ -150,7 +150,7 @@ def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
     )
     batches = (pa.record_batch(list(map(pa.array, each)), schema=schema) for each in numbered.batches())
     database.register("numbered", pa.RecordBatchReader.from_batches(schema, batches))
-    found = _arrow(database, _adding_up("numbered", codes))
+    found = _arrow(database, _summing_query("numbered", codes))
     database.unregister("numbered")
     if not numbered.is_whole:
         return None
@@ -163,7 +163,7 @@ def _are_many(n_rows: int, _: int) -> bool:
     return n_rows > _FEW_ROWS
 
 
-def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
+def _merged_rows(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:
     """Return the distinct rows after replacing every value by the first one that is released alike."""
     import pyarrow as pa
 
@@ -182,7 +182,7 @@ def _recoded(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection
             )
             columns[place] = f"alike{place}.first"
             joins.append(f"LEFT JOIN alike{place} ON c{place} IS NOT DISTINCT FROM alike{place}.value")
-    together = _adding_up(f"records {' '.join(joins)}", columns)
+    together = _summing_query(f"records {' '.join(joins)}", columns)
     return _rows(asked, database, f"{together} ORDER BY position")
 
 
@@ -209,7 +209,7 @@ def _settings(folder: str) -> dict[str, str | int | bool]:
     }
 
 
-def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:
+def _define_relations(database: DuckDBPyConnection, asked: _Reduction, trouble: list[SfumatoError]) -> None:
     """Define ``records`` and ``distinct_rows``. A stream is read once, so its distinct rows are kept."""
     source, names = asked.source, asked.names
     places = [str(path.absolute()) for path in source.parquet]
@@ -221,17 +221,17 @@ def _put_in(database: DuckDBPyConnection, asked: _Reduction, trouble: list[Sfuma
     database.execute("SET lock_configuration = true")
     if is_stream:
         database.register("stream", _reader(source, names, trouble))
-        grouping = _grouping(f"stream {_sampling(asked.share)}", names)
+        grouping = _grouping_query(f"stream {_sampling_condition(asked.share)}", names)
         database.execute(f"CREATE TEMP TABLE distinct_rows AS {grouping}")
         database.unregister("stream")
         database.execute("CREATE TEMP VIEW records AS SELECT * FROM distinct_rows")
     else:
-        scan = f"SELECT * FROM ({_scan(places, names)}) {_sampling(asked.share)}"
+        scan = f"SELECT * FROM ({_scan(places, names)}) {_sampling_condition(asked.share)}"
         database.execute(f"CREATE TEMP VIEW records AS {scan}")
-        database.execute(f"CREATE TEMP VIEW distinct_rows AS {_grouping('records', names)}")
+        database.execute(f"CREATE TEMP VIEW distinct_rows AS {_grouping_query('records', names)}")
 
 
-def _sampling(share: float) -> str:
+def _sampling_condition(share: float) -> str:
     """Return a condition that selects this share of the records, spread evenly and always the same."""
     if share >= 1:
         return ""
@@ -254,7 +254,7 @@ def _scan(places: Sequence[str], names: Sequence[str]) -> str:
     )
 
 
-def _grouping(relation: str, names: Sequence[str]) -> str:
+def _grouping_query(relation: str, names: Sequence[str]) -> str:
     columns = ", ".join(codes_of(names))
     return (
         f"SELECT {columns}, count(*) AS n_records, min(position) AS position "
@@ -262,7 +262,7 @@ def _grouping(relation: str, names: Sequence[str]) -> str:
     )
 
 
-def _adding_up(relation: str, columns: Sequence[str]) -> str:
+def _summing_query(relation: str, columns: Sequence[str]) -> str:
     """Return a grouping of rows that each represent several records."""
     together = ", ".join(columns)
     return (
@@ -276,7 +276,7 @@ def _can_read(source: Source, names: Sequence[str]) -> bool:
     return bool(
         source.parquet
         and not any(map(is_pattern, source.parquet))
-        and are_told_apart([*source.schema.names, *_OF_THE_SCAN])
+        and are_told_apart([*source.schema.names, *_SCAN_COLUMNS])
         and all(is_plain(source.schema.field(name).type) for name in names)
     )
 

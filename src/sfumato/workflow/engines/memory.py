@@ -39,7 +39,7 @@ class MemoryEngine:
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`."""
         require_room(source.label, _bytes_to_read(source, schema))
-        table = _counted(source, schema, missing_values)
+        table = _count_rows(source, schema, missing_values)
         require_room_for_rows(source.label, table, schema)
         return table
 
@@ -70,15 +70,15 @@ def _bytes_to_read(source: Source, schema: Schema | None) -> int:
     return files.n_records * (_BYTES_OF_CODE * len(names) + _BYTES_OF_RECORD)
 
 
-def _counted(source: Source, schema: Schema | None, missing_values: Iterable[str]) -> Table:
+def _count_rows(source: Source, schema: Schema | None, missing_values: Iterable[str]) -> Table:
     if source.parquet:
-        return _counted_parquet(ParquetFiles(source.parquet), schema, missing_values)
+        return _count_parquet_rows(ParquetFiles(source.parquet), schema, missing_values)
     records = source.read()
     names = records.column_names if schema is None else schema.needed(records.column_names)
     return counted(records.select(names), missing_values=missing_values)
 
 
-def _counted_parquet(files: ParquetFiles, schema: Schema | None, missing_values: Iterable[str]) -> Table:
+def _count_parquet_rows(files: ParquetFiles, schema: Schema | None, missing_values: Iterable[str]) -> Table:
     names = files.schema.names if schema is None else schema.needed(files.schema.names)
     found = _numbered(files, names)
     if found is not None:

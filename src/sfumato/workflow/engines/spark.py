@@ -52,18 +52,18 @@ class Spark:
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`."""
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
-        return _answered(source, names, _reduced, missing_values)
+        return _answer_table(source, names, _distinct_rows, missing_values)
 
     def apply(self, source: Source, recoding: Recoding, *, missing_values: Iterable[str] = ()) -> Table:
         """Return the distinct rows after merging values that are released alike; see `Engine.apply`."""
         names, spellings = recoding.schema.needed(source.schema.names), tuple(missing_values)
-        return _answered(source, names, partial(_recoded, recoding, spellings), spellings)
+        return _answer_table(source, names, partial(_merged_rows, recoding, spellings), spellings)
 
 
 ENGINE = Spark()
 
 
-def _answered(
+def _answer_table(
     source: Source,
     names: Sequence[str],
     answer: Callable[[Any, Source, Sequence[str]], pa.Table],
@@ -120,7 +120,7 @@ def _require_readable(source: Source, names: Sequence[str]) -> None:
             )
 
 
-def _reduced(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
+def _distinct_rows(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
     from pyspark.sql import functions as f
 
     codes, limit = codes_of(names), rows_that_fit(len(names))
@@ -132,7 +132,7 @@ def _reduced(session: Any, source: Source, names: Sequence[str]) -> pa.Table:
     return _grouped(records, codes)
 
 
-def _recoded(
+def _merged_rows(
     recoding: Recoding, missing_values: Iterable[str], session: Any, source: Source, names: Sequence[str]
 ) -> pa.Table:
     """Return the distinct rows after replacing every value by the first one that is released alike."""
@@ -144,11 +144,11 @@ def _recoded(
             values = _grouped(records, [code]).sort_by("position").select([0])
             told = typed(source, [name], values).column(0)
             first = released_alike(recoding, name, told, missing_values)
-            records = _replaced(session, records, code, values.column(0), first)
+            records = _replace_values(session, records, code, values.column(0), first)
     return _grouped(records, codes_of(names))
 
 
-def _replaced(session: Any, records: Any, code: str, values: pa.ChunkedArray, first: Integers) -> Any:
+def _replace_values(session: Any, records: Any, code: str, values: pa.ChunkedArray, first: Integers) -> Any:
     """Replace each value of a column by the first value that is released alike."""
     import pyarrow as pa
     from pyspark.sql import functions as f
@@ -167,7 +167,7 @@ def _grouped(records: Any, codes: Sequence[str]) -> pa.Table:
 def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
     from pyspark.sql import functions as f
 
-    files = {_without_steps_up(path.absolute()): place for place, path in enumerate(source.parquet)}
+    files = {_resolved_path(path.absolute()): place for place, path in enumerate(source.parquet)}
     read = session.read.option("recursiveFileLookup", "true").parquet(*map(str, files))
     metadata = f.col("_metadata")
     # how Spark writes the paths, only Spark knows
@@ -180,7 +180,7 @@ def _records(session: Any, source: Source, names: Sequence[str]) -> Any:
     return read.select(*columns, position.alias("position"))
 
 
-def _without_steps_up(path: Path) -> Path:
+def _resolved_path(path: Path) -> Path:
     """Resolve ``..`` in a path, because Spark omits it in the file names that it reports."""
     return path.parent.resolve() / path.name if ".." in path.parts else path
 

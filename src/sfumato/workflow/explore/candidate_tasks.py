@@ -31,7 +31,7 @@ Try = Search | Recipe
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class ExplorationInputs:
     """The table, schema, measures and store that an exploration works with.
 
     Parameters
@@ -70,7 +70,7 @@ def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written
     return tuple((asked_key(each), each) for each in measures)
 
 
-def listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
+def listed(search: Search, ground: ExplorationInputs) -> Sequence[Recipe] | None:
     """Return the proposals of a search if they are known; ``None`` if it must run first."""
     if isinstance(search, Sweep):
         return search.recipes()
@@ -83,14 +83,14 @@ def is_quick(search: Search) -> bool:
     return getattr(type(search), "is_quick", False)
 
 
-def searched(search: Search, ground: Ground) -> list[Recipe]:
+def searched(search: Search, ground: ExplorationInputs) -> list[Recipe]:
     """Run a search and store its proposals."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
     digest = _digest(search, ground.source)
     luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
     with kept_on(None):
-        recipes = _proposed(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
+        recipes = _proposals_of(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
     ground.store.keep_proposals(digest, recipes)
     return recipes
 
@@ -107,7 +107,7 @@ def _former_digest(search: Search, source: str) -> str:
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
 
 
-def _proposed(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
+def _proposals_of(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
     """Run a search; a plug-in runs in a process of its own if there are worker processes."""
     piece = (search, luck)
     if apart is None or not methods.is_plugged_in(type(search)):

@@ -35,7 +35,7 @@ _SMALL = 500
 """A table of so many rows is small: nothing of ours takes long with it."""
 _AT_FIRST, _LONGER = 2.0, 10.0
 """For how many seconds candidates are made here before processes are started, and of a small table."""
-_BRIEF = 1.0
+_WARM_UP_SECONDS = 1.0
 """After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
 _loaded: set[str] = set()
 """The sanitizers that this process has used."""
@@ -123,7 +123,7 @@ def finished(
     here: list[Task] = []
     if not watched:
         at_first = math.inf if alone else 0.0 if at_once else _LONGER if is_small else _AT_FIRST
-        yield from _made_here(tasks, original, ends, at_first, later)
+        yield from _make_here(tasks, original, ends, at_first, later)
     if alone:
         return
     while watched and not limits.given and (task := next(tasks, None)) is not None:
@@ -139,7 +139,7 @@ def finished(
             yield _failed(task, result.reason, result.seconds) if lost else result
 
 
-def _made_here(
+def _make_here(
     tasks: Iterator[Task | None], original: Original, ends: float, at_first: float, later: list[Task]
 ) -> Generator[Finished]:
     """Make the first candidate of every method here, others for a while, and leave the rest for later."""
@@ -162,7 +162,7 @@ def has_parameters(sanitizer: str) -> bool:
     return bool(methods.parameters_of(methods.look_up("sanitizer", sanitizer)))
 
 
-def _nobody(method: str) -> None:
+def _ignore_method(method: str) -> None:
     """Ignore the name of the method at work."""
 
 
@@ -196,7 +196,7 @@ def _made_and_measured(
     piece: tuple[Recipe, Sequence[Written | Measure]],
     table: Table,
     schema: Schema,
-    at: Callable[[str], None] = _nobody,
+    at: Callable[[str], None] = _ignore_method,
 ) -> tuple[Release, tuple[Measurement, ...]]:
     recipe, measures = piece
     at(named(type(recipe.build())))
@@ -214,7 +214,7 @@ def _parts(method: object) -> tuple[Any, ...]:
     return getattr(model, "parts", ())
 
 
-def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _nobody) -> Finished:
+def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _ignore_method) -> Finished:
     """Make and measure a candidate; reuse the measurements of an equal release.
 
     Parameters
@@ -224,22 +224,22 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
     """
     if task.recipe.sanitizer not in _loaded:
         _loaded.add(task.recipe.sanitizer)
-        _load(task, table, schema)
-    watch = _Watch()
+        _warm_up(task, table, schema)
+    watch = _Stopwatch()
     try:
         with speaking_of(str(task.recipe)):
-            taken, fingerprint = _taken(task, table, schema, at, watch)
+            taken, fingerprint = _make_and_measure(task, table, schema, at, watch)
     except MethodFailed as reason:
         return _failed(task, str(reason), watch.whole)
     except Infeasible as reason:
         candidate = Candidate(task.id, task.recipe, (), str(reason), watch.whole)
-        return Finished(candidate, seconds={MAKING: watch.whole, **_nothing(task)})
+        return Finished(candidate, seconds={MAKING: watch.whole, **_no_costs(task)})
     measurements = tuple(m for each in taken.values() for m in each)
     candidate = Candidate(task.id, task.recipe, measurements, None, watch.whole)
-    return Finished(candidate, taken, fingerprint, {**_nothing(task), **watch.laps})
+    return Finished(candidate, taken, fingerprint, {**_no_costs(task), **watch.laps})
 
 
-def _load(task: Task, table: Table, schema: Schema) -> None:
+def _warm_up(task: Task, table: Table, schema: Schema) -> None:
     """Make and measure a candidate of a few rows, so that loading code does not count as its cost.
 
     They are never all rows: what is measured of these is remembered, and the candidate's own measures would
@@ -247,8 +247,8 @@ def _load(task: Task, table: Table, schema: Schema) -> None:
     """
     if _is_plugged_in(task):
         return
-    ends = monotonic() + _BRIEF
-    with kept_on(None), listening(_nobody), suppress(SfumatoError):
+    ends = monotonic() + _WARM_UP_SECONDS
+    with kept_on(None), listening(_ignore_method), suppress(SfumatoError):
         release = sanitize(few_rows(table, min(_FEW, max(table.n_rows // 2, 1))), schema, task.recipe)
         for _, written in task.asked:
             if monotonic() < ends:
@@ -261,11 +261,11 @@ def few_rows(table: Table, n_rows: int) -> Table:
     return table.part(rows, table.weights[rows])
 
 
-def _nothing(task: Task) -> dict[str, float]:
+def _no_costs(task: Task) -> dict[str, float]:
     return {key: 0.0 for key, _ in task.asked}
 
 
-class _Watch:
+class _Stopwatch:
     """A stopwatch for the parts of some work."""
 
     def __init__(self) -> None:
@@ -281,8 +281,8 @@ class _Watch:
         return perf_counter() - self.began
 
 
-def _taken(
-    task: Task, table: Table, schema: Schema, at: Callable[[str], None], watch: _Watch
+def _make_and_measure(
+    task: Task, table: Table, schema: Schema, at: Callable[[str], None], watch: _Stopwatch
 ) -> tuple[dict[str, list[Measurement]], str]:
     at(named(type(task.recipe.build())))
     release = sanitize(table, schema, task.recipe)
@@ -303,4 +303,4 @@ def _taken(
 
 def _failed(task: Task, reason: str, seconds: float = 0.0) -> Finished:
     candidate = Candidate(task.id, task.recipe, (), reason, seconds, failed=True)
-    return Finished(candidate, seconds={MAKING: seconds, **_nothing(task)})
+    return Finished(candidate, seconds={MAKING: seconds, **_no_costs(task)})

@@ -142,11 +142,11 @@ def singling_out(table: Table, schema: Schema) -> Distinction:
     {'age': 0.25, 'sex': 0.5, 'ill': 1.0}
     """
     known = [name for name in schema.quasi_identifiers if name in table.columns]
-    together = _Together.of(table, schema)
+    together = _ColumnSets.of(table, schema)
     sets, most_together = together.smallest_sets(known)
     parts = _parts(sets, len(known), most_together)
     found = [
-        _telling(together, known, name, schema[name].role, parts)
+        _telling_of(together, known, name, schema[name].role, parts)
         for name in table.names
         if schema[name].role != "identifying"
     ]
@@ -156,12 +156,12 @@ def singling_out(table: Table, schema: Schema) -> Distinction:
 
 
 @dataclass(frozen=True)
-class _Together:
+class _ColumnSets:
     table: Table
     people: People | None
 
     @classmethod
-    def of(cls, table: Table, schema: Schema) -> _Together:
+    def of(cls, table: Table, schema: Schema) -> _ColumnSets:
         if schema.person is None or schema.person not in table.columns:
             return cls(table, None)
         person_of = table[schema.person].tightened().codes
@@ -240,8 +240,8 @@ def _parts(sets: list[SinglingSet], n_columns: int, most: int) -> Mapping[str, f
     return {name: score / total for name, score in scores.items()} if total else {}
 
 
-def _telling(
-    together: _Together, known: list[str], name: str, role: Role, parts: Mapping[str, float]
+def _telling_of(
+    together: _ColumnSets, known: list[str], name: str, role: Role, parts: Mapping[str, float]
 ) -> Telling:
     column = together.table[name]
     changed = [each for each in known if each != name] if name in known else [*known, name]

@@ -14,7 +14,14 @@ from sfumato.data.table import Table
 from sfumato.registry.recipe import Recipe
 from sfumato.runtime import machine
 from sfumato.searches.base import Search
-from sfumato.workflow.explore.candidate_tasks import Ground, is_quick, listed, propose, still_open, with_keys
+from sfumato.workflow.explore.candidate_tasks import (
+    ExplorationInputs,
+    is_quick,
+    listed,
+    propose,
+    still_open,
+    with_keys,
+)
 from sfumato.workflow.explore.candidate_workers import Task, few_rows, make
 from sfumato.workflow.explore.original_workers import Original
 from sfumato.workflow.explore.schedule import in_order
@@ -30,9 +37,9 @@ _SAMPLES = 3
 """So many samples tell what grows with the rows and what does not."""
 _PATIENCE = 10.0
 """After how many seconds of work no further method is tried."""
-_START = 4.0
+_START_SECONDS = 4.0
 """How many seconds reading, loading and starting processes take on an ordinary machine that is free."""
-_STEEPEST = 2.0
+_LARGEST_EXPONENT = 2.0
 """By which power of the rows the time grows at most."""
 
 
@@ -78,20 +85,20 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
     """
     began = perf_counter(), process_time()
     table, schema = project.read()
-    ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
+    ground = ExplorationInputs(store, Original(table, schema, store.path), 0, with_keys(project.measures))
     tries = [_listed(each, ground) for each in project.searches]
     lines = [[ground.task(recipe) for recipe in recipes] for recipes in tries if recipes is not None]
     every = {task.id: task for line in lines for task in line}
     wanted = still_open(every.values(), store)
     costs = Costs(store.costs(ground.source, table.n_rows))
     sampled = _sampled(in_order([wanted], costs), costs, table, schema)
-    start = _START * _slowness(perf_counter() - began[0], process_time() - began[1])
+    start = _START_SECONDS * _slowness(perf_counter() - began[0], process_time() - began[1])
     gaps = {task.recipe.sanitizer for task in every.values()}, usually_refined(table.n_rows)
     return Forecast(
         n_open=len(wanted),
         n_known=len(every) - len(wanted),
         n_searches=tries.count(None),
-        seconds=_seconds(wanted, gaps, costs, workers, budget, start),
+        seconds=_total_seconds(wanted, gaps, costs, workers, budget, start),
         n_sampled=sampled,
         memory=machine.used_by(os.getpid()) * (workers + (workers > 1)),
     )
@@ -108,7 +115,7 @@ def _slowness(clock: float, work: float) -> float:
     return max(clock / work, 1.0) if work else 1.0
 
 
-def _seconds(
+def _total_seconds(
     wanted: Sequence[Task],
     gaps: tuple[Iterable[str], int],
     costs: Costs,
@@ -127,7 +134,7 @@ def _seconds(
     return None if more is None else min(start + planned + more, budget)
 
 
-def _listed(search: Search, ground: Ground) -> Sequence[Recipe] | None:
+def _listed(search: Search, ground: ExplorationInputs) -> Sequence[Recipe] | None:
     """Return the proposals of a search if they are known or the search is quick."""
     known = listed(search, ground)
     if known is not None or not is_quick(search):
@@ -144,26 +151,26 @@ def _sampled(tasks: Iterable[Task], costs: Costs, table: Table, schema: Schema) 
             continue
         if not n_sampled:
             # the first one sums up what the others compare with
-            _foreseen(task, table, schema)
-        costs.note(task.recipe.sanitizer, _foreseen(task, table, schema))
+            _expected_cost(task, table, schema)
+        costs.note(task.recipe.sanitizer, _expected_cost(task, table, schema))
         n_sampled += 1
     return n_sampled
 
 
-def _foreseen(task: Task, table: Table, schema: Schema) -> dict[str, float]:
+def _expected_cost(task: Task, table: Table, schema: Schema) -> dict[str, float]:
     """Return the expected cost of a candidate, by part, from growing samples until one is informative."""
     sizes, taken = [min(_SMALLEST, table.n_rows)], list[float]()
     while True:
         parts = make(task, few_rows(table, sizes[-1]), schema).seconds
         taken.append(sum(parts.values()))
-        if sizes[-1] == table.n_rows or (len(taken) >= _SAMPLES and _is_telling(*taken[-2:])):
+        if sizes[-1] == table.n_rows or (len(taken) >= _SAMPLES and _is_informative(*taken[-2:])):
             break
         sizes.append(min(_STEP * sizes[-1], table.n_rows))
     factor = _growth(sizes, taken, table.n_rows)
     return {part: factor * seconds for part, seconds in parts.items()}
 
 
-def _is_telling(before: float, last: float) -> bool:
+def _is_informative(before: float, last: float) -> bool:
     """Return whether two samples took long enough to show how the time grows."""
     return last >= _LONG or (last >= _TELLING and before >= _TELLING / 5)
 
@@ -184,6 +191,6 @@ def _growth(sizes: Sequence[int], taken: Sequence[float], n_rows: int) -> float:
         return n_rows / sizes[-1]
     _, middle, high = sizes[-_SAMPLES:]
     before, last = (max(b - a, 1e-9) for a, b in pairwise(taken[-_SAMPLES:]))
-    power = min(max(math.log(last / before) / math.log(high / middle), 1.0), _STEEPEST)
+    power = min(max(math.log(last / before) / math.log(high / middle), 1.0), _LARGEST_EXPONENT)
     more = (n_rows**power - high**power) / (high**power - middle**power)
     return 1.0 + more * last / taken[-1]

@@ -27,7 +27,7 @@ from sfumato.runtime.pool import UNLIMITED, Limits
 from sfumato.runtime.progress import listening
 from sfumato.searches.base import Search
 from sfumato.workflow.explore.candidate_tasks import (
-    Ground,
+    ExplorationInputs,
     Try,
     is_quick,
     listed,
@@ -45,14 +45,14 @@ from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import all_versions
 from sfumato.workflow.store.store import Store
 
-_SHARE_OF_ONE = 1 / 3
-"""The share of a budget that one candidate may use, where nothing else is said, but not less than `_LONG`."""
-_LONG = 10.0
-"""So many seconds are never too long for a candidate, nor for a whole run: no measure was slow then."""
-_VAIN = 20
-"""After so many refined candidates that add next to nothing, nothing is refined any more."""
+_SHARE_PER_CANDIDATE = 1 / 3
+"""The default share of a budget that one candidate may use, but at least `_MIN_TASK_SECONDS`."""
+_MIN_TASK_SECONDS = 10.0
+"""So many seconds are never too long for a candidate. In a whole run this short, no measure was slow."""
+_MAX_FRUITLESS_REFINEMENTS = 20
+"""After so many candidates in gaps that add next to nothing, no further gap is filled."""
 _LONGER = 1.5
-"""How many times longer than in vain refining lasts, since some candidates still add something."""
+"""How many times longer filling gaps lasts than fruitless ones alone, since some candidates add something."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def explore(
         The data, where it was read already.
     """
     if budget is not None:
-        limits = replace(limits, patience=max(budget * _SHARE_OF_ONE, _LONG))
+        limits = replace(limits, patience=max(budget * _SHARE_PER_CANDIDATE, _MIN_TASK_SECONDS))
     with store.exclusive():
         began = monotonic()
         table, schema = read_noted(project, store, read)
@@ -207,28 +207,30 @@ def fill(
     is_told = workers is not None
     workers = workers or machine.processors()
     apart = None if workers == 1 and not limits.need_watching else limits
-    ground = Ground(store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart)
+    ground = ExplorationInputs(
+        store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart
+    )
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    course = _Course(ground, axes, workers, began, ends, progress)
-    with listening(course.hear), kept_on(store), suppress(_Spent):
+    course = _ExplorationRun(ground, axes, workers, began, ends, progress)
+    with listening(course.report_words), kept_on(store), suppress(_BudgetSpent):
         tasks = course.tasks(tries)
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
         with closing(finished(every, ground.original, workers, limits, ends, at_once=is_told)) as results:
             for result in results:
-                course.take_in(result)
+                course.store_result(result)
     return course.ended()
 
 
-class _Spent(BaseException):
+class _BudgetSpent(BaseException):
     """Raised if the budget ends while a search is running."""
 
 
 @dataclass(frozen=True)
-class _Told:
+class _ReportedFaults:
     """Faults that were reported, so that each is reported once."""
 
     reasons: set[str | None] = field(default_factory=set)
@@ -240,7 +242,7 @@ class _Told:
             warnings.warn(words, MethodFails, stacklevel=3)
 
 
-class _Course:
+class _ExplorationRun:
     """The course of an exploration: what to do next, and the outcomes so far.
 
     Parameters
@@ -259,7 +261,7 @@ class _Course:
 
     def __init__(
         self,
-        ground: Ground,
+        ground: ExplorationInputs,
         axes: tuple[str, str],
         workers: int,
         began: float,
@@ -269,7 +271,7 @@ class _Course:
         self.ground, self.axes, self.workers = ground, axes, workers
         self.began, self.ends, self.progress = began, ends, progress
         self.state = Progress(0, 0, 0, 0, 0.0)
-        self.told = _Told()
+        self.told = _ReportedFaults()
         self.n_rows = ground.original.table.n_rows
         longest = None if ground.apart is None else ground.apart.longest
         self.costs = Costs(ground.store.costs(ground.source, self.n_rows), longest=longest or math.inf)
@@ -283,7 +285,7 @@ class _Course:
         self.n_given = 0
         self.begun: dict[str, float] = {}
         self.is_searching = False
-        self.refining: _Refining | None = None
+        self.refining: _GapFillingPace | None = None
 
     def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
         """Yield the tasks: listed candidates, then proposals of searches, then candidates for gaps."""
@@ -296,16 +298,16 @@ class _Course:
             if recipes is None and not is_quick(each):
                 searches.append(each)
             else:
-                lines.append(self._searched(each) if recipes is None else recipes)
-        yield from self._in_order([*lines, self.ground.store.proposals(self._refinements)])
+                lines.append(self._search_results(each) if recipes is None else recipes)
+        yield from self._in_order([*lines, self.ground.store.proposals(self._gap_key)])
         for search in searches:
-            while self._is_at_work:
+            while self._is_waiting:
                 yield None
-            yield from self._in_order([self._searched(search)])
+            yield from self._in_order([self._search_results(search)])
         if not self.ids and self.told.reasons:
             raise MethodFailed(f"nothing is left to try: {next(iter(self.told.reasons))}")
         if self.ends < math.inf:
-            yield from self._refined()
+            yield from self._gap_candidates()
 
     def _in_order(self, lines: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
         """Yield open tasks of several blocks; candidates that were given up before come last."""
@@ -315,7 +317,7 @@ class _Course:
             return
         wanted = {task.id: task for task in still_open(every, self.ground.store)}
         self.open |= wanted
-        self._say(total=self.state.total + len(wanted), known=self.state.known + len(every) - len(wanted))
+        self._report(total=self.state.total + len(wanted), known=self.state.known + len(every) - len(wanted))
         given_up = self.ground.store.given_up()
         for late in (False, True):
             chosen = [
@@ -336,11 +338,11 @@ class _Course:
         return task
 
     @property
-    def _is_at_work(self) -> bool:
+    def _is_waiting(self) -> bool:
         """Return whether a task was handed out and has not come back."""
         return self.n_given > self.state.done
 
-    def _searched(self, search: Search) -> list[Recipe]:
+    def _search_results(self, search: Search) -> list[Recipe]:
         self.is_searching = True
         try:
             return searched(search, self.ground)
@@ -351,41 +353,41 @@ class _Course:
             self.is_searching = False
 
     @property
-    def _refinements(self) -> str:
+    def _gap_key(self) -> str:
         """Return the store's key for the candidates that were tried in gaps."""
         return hashlib.sha256(f"refinement {self.ground.source}".encode()).hexdigest()
 
-    def _refined(self) -> Iterator[Task | None]:
+    def _gap_candidates(self) -> Iterator[Task | None]:
         """Yield candidates for gaps until nothing is left to try or they add next to nothing."""
         store, source = self.ground.store, self.ground.source
-        while self._is_at_work:
+        while self._is_waiting:
             yield None
         stored = store.candidates(source)
         self.made = {candidate.id: candidate for candidate in only_made(stored)}
         self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
-        tried = store.proposals(self._refinements)
-        self.refining = _Refining(monotonic(), self.state.done)
+        tried = store.proposals(self._gap_key)
+        self.refining = _GapFillingPace(monotonic(), self.state.done)
         while self.refining.is_worth_it(
             frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done
         ):
             recipe = next(between_neighbours(frontier, self._is_known), None)
-            if recipe is None and not self._is_at_work:
+            if recipe is None and not self._is_waiting:
                 return
             if recipe is None:
                 yield None
                 continue
             task = self.ground.task(recipe)
             tried.append(task.recipe)
-            store.keep_proposals(self._refinements, tried)
+            store.keep_proposals(self._gap_key, tried)
             self.ids.add(task.id)
             self.open[task.id] = task
-            self._say(total=self.state.total + 1, refined=self.state.refined + 1)
+            self._report(total=self.state.total + 1, refined=self.state.refined + 1)
             yield self._given(task)
 
     def _is_known(self, recipe: Recipe) -> bool:
         return self.ground.task(recipe).id in self.ids
 
-    def take_in(self, result: Finished) -> None:
+    def store_result(self, result: Finished) -> None:
         """Store a finished candidate and report the progress."""
         candidate, ground = result.candidate, self.ground
         self.costs.note(candidate.recipe.sanitizer, result.seconds)
@@ -396,27 +398,27 @@ class _Course:
         holder = candidate.id
         # what was measured of it before is worth more than the news that a measure fails
         if not candidate.failed or candidate.id not in ground.store.measured():
-            holder = self._saved(result)
+            holder = self._store(result)
         self.open.pop(candidate.id, None)
         self.begun.pop(candidate.id, None)
-        self._say(
+        self._report(
             done=self.state.done + 1,
             infeasible=self.state.infeasible + (candidate.infeasible is not None),
             equal=self.state.equal + (holder != candidate.id),
             latest=str(candidate.recipe),
-            **self._slow(),
+            **self._slow_measure(),
         )
 
-    def _slow(self) -> dict[str, Any]:
+    def _slow_measure(self) -> dict[str, Any]:
         """Return the measure that takes more than half of the time, with its share, if there is one."""
         key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
-        if share <= 0.5 or self.state.elapsed < _LONG:
+        if share <= 0.5 or self.state.elapsed < _MIN_TASK_SECONDS:
             return {"slow": "", "slow_share": 0.0}
         written = dict(self.ground.asked)[key]
         asked = written if isinstance(written, Measure) else build_measure(written)
         return {"slow": asked.label, "slow_share": share}
 
-    def _saved(self, result: Finished) -> str:
+    def _store(self, result: Finished) -> str:
         candidate, ground = result.candidate, self.ground
         holder = ground.store.save(
             candidate,
@@ -432,13 +434,13 @@ class _Course:
             self.made[holder] = replace(self.made[holder], also=(*self.made[holder].also, alias))
         return holder
 
-    def hear(self, words: str) -> None:
+    def report_words(self, words: str) -> None:
         """Report what is being searched or measured."""
         if self.is_searching and monotonic() >= self.ends:
-            raise _Spent
+            raise _BudgetSpent
         self.progress(replace(self.state, now=words, **self._times()))
 
-    def _say(self, **changed: Any) -> None:
+    def _report(self, **changed: Any) -> None:
         """Report the progress."""
         self.state = replace(self.state, **changed)
         self.state = replace(self.state, **self._times())
@@ -462,11 +464,13 @@ class _Course:
         keys = [key for key, _ in self.ground.asked]
         more: float | None = 0.0
         # between fewer than two there is no gap
-        if self.ends < math.inf and (self.open or len(self._on_front()) > 1):
-            more = self.costs.of_refining(self._on_front(), keys, self._n_refined, self.workers)
+        if self.ends < math.inf and (self.open or len(self._methods_on_frontier()) > 1):
+            more = self.costs.of_refining(
+                self._methods_on_frontier(), keys, self._n_expected_in_gaps, self.workers
+            )
         return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
 
-    def _on_front(self) -> list[str]:
+    def _methods_on_frontier(self) -> list[str]:
         """Return the methods on the frontier, updated whenever a tenth more candidates exist."""
         if 10 * len(self.made) >= 11 * self.n_compared:
             self.n_compared = len(self.made)
@@ -475,19 +479,21 @@ class _Course:
         return self.on_front
 
     @cached_property
-    def _n_refined(self) -> int:
+    def _n_expected_in_gaps(self) -> int:
         """Estimate how many candidates will be tried in gaps, including those of earlier runs."""
         usual = usually_refined(self.ground.original.table.n_rows)
-        return max(usual - len(self.ground.store.proposals(self._refinements)), min(_VAIN, usual))
+        return max(
+            usual - len(self.ground.store.proposals(self._gap_key)), min(_MAX_FRUITLESS_REFINEMENTS, usual)
+        )
 
     def ended(self) -> Progress:
         """Return the final progress, and report if the budget ended the exploration."""
         if monotonic() >= self.ends:
-            self._say(is_spent=True)
+            self._report(is_spent=True)
         return self.state
 
 
-class _Refining:
+class _GapFillingPace:
     """Whether filling gaps still makes the frontier grow, and for how long it will.
 
     Parameters
@@ -508,7 +514,7 @@ class _Refining:
         n_last = max(self.volumes, default=self.n_before)
         enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
         n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
-        n_left = max(n_grown + _VAIN - n_done, 0)
+        n_left = max(n_grown + _MAX_FRUITLESS_REFINEMENTS - n_done, 0)
         return _LONGER * n_left * (now - self.since) / (n_done - self.n_before)
 
     def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
@@ -526,5 +532,5 @@ class _Refining:
         volume, reference = frontier.hypervolume(self.reference)
         self.reference = reference
         self.volumes[n_done] = volume
-        before = self.volumes.get(n_done - _VAIN)
+        before = self.volumes.get(n_done - _MAX_FRUITLESS_REFINEMENTS)
         return before is None or volume > before * (1 + SMALL)

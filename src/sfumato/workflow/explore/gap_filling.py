@@ -14,9 +14,9 @@ from sfumato.runtime.errors import ParameterError
 
 SMALL = 0.001
 """A gap that takes no larger share of the box around the front is left open."""
-_DEPTH = 3
+_MAX_HALVINGS = 3
 """How often the way between two recipes is halved where the middle was tried already."""
-_NEAR = 1e-3
+_LEAST_RELATIVE_STEP = 1e-3
 """Numbers that differ by no larger share have nothing in between."""
 
 
@@ -60,7 +60,7 @@ def between_neighbours(frontier: Frontier, is_known: Callable[[Recipe], bool]) -
             beyond = _beyond(one, other, every, frontier.axes[0])
             for recipe in (way.recipe for way in one.ways):
                 kin = next((c.recipe for c in beyond if middle(recipe, c.recipe) is not None), None)
-                yield from _halved(recipe, kin, is_known, _DEPTH)
+                yield from _middles(recipe, kin, is_known, _MAX_HALVINGS)
 
 
 def _place(candidate: Candidate, axes: Sequence[str]) -> list[float]:
@@ -79,7 +79,7 @@ def _beyond(one: Candidate, other: Candidate, every: Sequence[Candidate], axis: 
     return [each for step, each in sorted(steps, key=lambda pair: pair[0]) if step >= abs(there - here)]
 
 
-def _halved(
+def _middles(
     one: Recipe, other: Recipe | None, is_known: Callable[[Recipe], bool], depth: int
 ) -> Iterator[Recipe]:
     found = None if other is None or not depth else middle(one, other)
@@ -88,8 +88,8 @@ def _halved(
     if not is_known(found):
         yield found
         return
-    yield from _halved(one, found, is_known, depth - 1)
-    yield from _halved(found, other, is_known, depth - 1)
+    yield from _middles(one, found, is_known, depth - 1)
+    yield from _middles(found, other, is_known, depth - 1)
 
 
 def middle(one: Recipe, other: Recipe) -> Recipe | None:
@@ -111,12 +111,12 @@ def middle(one: Recipe, other: Recipe) -> Recipe | None:
     try:
         found = Recipe(one.sanitizer, _halfway(one.parameters, other.parameters), one.seed)
         found.build()
-    except (_Apart, ParameterError):
+    except (_NoMiddle, ParameterError):
         return None
     return None if found.parameters in (one.parameters, other.parameters) else found
 
 
-class _Apart(Exception):
+class _NoMiddle(Exception):
     """Raised if two recipes differ in a parameter that has no middle."""
 
 
@@ -127,7 +127,7 @@ def _halfway(one: Any, other: Any) -> Any:
         return {key: _halfway(value, other[key]) for key, value in one.items()}
     if _is_number(one) and _is_number(other):
         return _number_between(one, other)
-    raise _Apart
+    raise _NoMiddle
 
 
 def _is_number(value: Any) -> bool:
@@ -140,7 +140,7 @@ def _number_between(one: float, other: float) -> float:
     half = math.sqrt(low * high) if low > 0 and high > 1 else (low + high) / 2
     if isinstance(one, int) and isinstance(other, int):
         return round(half) if low < round(half) < high else one
-    if high - low <= _NEAR * max(abs(low), abs(high)):
+    if high - low <= _LEAST_RELATIVE_STEP * max(abs(low), abs(high)):
         return one
     written = (float(f"{half:.{digits}g}") for digits in (2, 3, 4))
     return next((short for short in written if low < short < high), half)

@@ -132,7 +132,7 @@ class Inspection:
         told = (
             f"Published as it is, {risk.n_unique:,} of {self.n_people:,} {whom} "
             f"({risk.n_unique / self.n_people:.1%}) would be unique in {names}.",
-            f"Half of the {whom} would share these with {_others(risk.median_class - 1)}; "
+            f"Half of the {whom} would share these with {_others_words(risk.median_class - 1)}; "
             f"somebody who knows these of a person would find that person's record with a chance of "
             f"{risk.average:.1%} on average, {risk.worst:.0%} at worst.",
             *self.survey,
@@ -145,10 +145,10 @@ class Inspection:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences on what a person should check before anything is released."""
-        return (*warnings_of(self.insensitive), *self._repeated)
+        return (*warnings_of(self.insensitive), *self._question_of_repeats)
 
     @property
-    def _repeated(self) -> tuple[str, ...]:
+    def _question_of_repeats(self) -> tuple[str, ...]:
         """Ask for the person's column if far more records agree than chance explains."""
         if self.repeated < _MANY_REPEATED:
             return ()
@@ -302,19 +302,19 @@ def _survey(release: Release) -> Iterator[str]:
         yield (
             f"The records stand for {uniqueness.detail['population']:,} people. Whoever does not know who "
             f"was drawn would find the person behind a record among them with a chance of "
-            f"{formatting.share(individual.detail['average'])} on average, {_told(individual)} at worst; an "
-            f"estimated {_told(uniqueness)} of them are unique."
+            f"{formatting.share(individual.detail['average'])} on average, {_printed(individual)} at worst; "
+            f"an estimated {_printed(uniqueness)} of them are unique."
         )
     if release.original is not None and release.original.households is not None:
         (household,) = measure(release, [HouseholdRisk()])
         yield (
             f"The records belong to {household.detail['households']:,} households. Whoever knows a whole "
             f"household would find one of its members with a chance of "
-            f"{formatting.share(household.detail['average'])} on average, {_told(household)} at worst."
+            f"{formatting.share(household.detail['average'])} on average, {_printed(household)} at worst."
         )
 
 
-def _told(taken: Measurement) -> str:
+def _printed(taken: Measurement) -> str:
     return "unknown share" if taken.value is None else formatting.share(taken.value)
 
 
@@ -369,7 +369,7 @@ def _share_repeated(release: Release, table: Table) -> float:
     return float(sizes[sizes > 1].sum()) / n if pairs > 10 * by_chance * n * (n - 1) else 0.0
 
 
-def _others(most: float) -> str:
+def _others_words(most: float) -> str:
     """Say how many others share a value."""
     if most < 1:
         return "nobody else"

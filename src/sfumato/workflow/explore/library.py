@@ -95,8 +95,8 @@ def explore(
     """
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
-    tried = [_tried(each, position) for position, each in enumerate(tries, start=1)]
-    asked = _asked(measures, bound_schema, tried)
+    tried = [_block(each, position) for position, each in enumerate(tries, start=1)]
+    asked = _measures(measures, bound_schema, tried)
     axes = _axes(asked)
     with _opened(store) as kept, kept.exclusive():
         fill(
@@ -117,7 +117,7 @@ def explore(
     return Frontier(only_made(candidates), axes, infeasible)
 
 
-def _tried(given: Any, position: int) -> Try:
+def _block(given: Any, position: int) -> Try:
     if isinstance(given, (Recipe, Search)):
         return given
     if isinstance(given, Sanitizer):
@@ -130,7 +130,7 @@ def _tried(given: Any, position: int) -> Try:
         raise ParameterError(str(error)) from None
 
 
-def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
+def _measures(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
     names = [name for each in tried for name in _sanitizers(each)]
     wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
     return [each if isinstance(each, Measure) else build_measure(each) for each in wanted]
@@ -141,10 +141,10 @@ def _sanitizers(each: Try) -> tuple[str, ...]:
 
 
 def _axes(asked: Sequence[Measure]) -> tuple[str, str]:
-    return _first(asked, "privacy"), _first(asked, "utility")
+    return _first_of_side(asked, "privacy"), _first_of_side(asked, "utility")
 
 
-def _first(asked: Sequence[Measure], side: Axis) -> str:
+def _first_of_side(asked: Sequence[Measure], side: Axis) -> str:
     labels = [each.label for each in asked if each.axis == side]
     if not labels:
         raise ParameterError(f"a frontier needs a measure of {side}; `sfumato methods` lists them")

@@ -13,7 +13,7 @@ from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.workflow.store.provenance import source_of
 
-_AT_ONCE = 1 << 20
+_ROWS_PER_CHUNK = 1 << 20
 """So many rows are hashed together."""
 
 
@@ -37,16 +37,16 @@ def fingerprint_of(release: Release) -> str:
     hashed = hashlib.sha256(f"{source} {release.form}".encode())
     columns = [] if release.rows is None else [_Column(release.rows)]
     for name in sorted(release.cells):
-        written, ranks = _ranked(release.cells[name])
+        written, ranks = _rank_values(release.cells[name])
         hashed.update(f"{name}\\0{written}".encode())
         columns.append(ranks)
     columns.append(_Column(release.weights))
     order = _order(release, columns)
     for column in columns:
-        for part in _parts(order):
+        for part in _row_chunks(order):
             hashed.update(column.of(part).astype(np.int64).tobytes())
     if release.group_of is not None:
-        hashed.update(_numbered(release.group_of[order]).tobytes())
+        hashed.update(_number_groups(release.group_of[order]).tobytes())
     return hashed.hexdigest()
 
 
@@ -72,15 +72,15 @@ def _order(release: Release, columns: Sequence[_Column]) -> Integers | slice:
     return np.lexsort([column.of(slice(None)) for column in reversed(columns)])
 
 
-def _parts(order: Integers | slice) -> Iterator[Integers | slice]:
+def _row_chunks(order: Integers | slice) -> Iterator[Integers | slice]:
     """Yield rows in chunks."""
     n_rows = order.stop if isinstance(order, slice) else len(order)
-    for first in range(0, n_rows, _AT_ONCE):
-        part = slice(first, min(first + _AT_ONCE, n_rows))
+    for first in range(0, n_rows, _ROWS_PER_CHUNK):
+        part = slice(first, min(first + _ROWS_PER_CHUNK, n_rows))
         yield part if isinstance(order, slice) else order[part]
 
 
-def _ranked(cells: Cells) -> tuple[str, _Column]:
+def _rank_values(cells: Cells) -> tuple[str, _Column]:
     """Return the released values in a canonical order, and the rank of each row's value."""
     places = sorted(cells.occurring.tolist(), key=lambda code: str(cells.labels[code]))
     rank = np.zeros(len(cells.labels), dtype=np.int64)
@@ -95,7 +95,7 @@ def _members(cells: Cells, code: int) -> tuple[int, str]:
     return int(cells.sets.sizes[code]), hashlib.sha256(cells.sets.of(code).tobytes()).hexdigest()
 
 
-def _numbered(group_of: Integers) -> Integers:
+def _number_groups(group_of: Integers) -> Integers:
     """Number groups in order of first appearance."""
     _, first, number = np.unique(group_of, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[number].astype(np.int64)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 
-_FRESH = 2.0
+_UNSETTLED_SECONDS = 2.0
 """A file that was written less than so many seconds ago may change again without a trace in its times."""
 
 
 def source_now(project: Project, store: Store) -> str:
     """Return the `source_of` of a project's data, which is read only if it has changed."""
     place = str(project.data_path.absolute())
-    known = store.source_read(place, _described(project), _state(project)[0])
+    known = store.source_read(place, _digest_of_description(project), _state_of_files(project)[0])
     return source_of(*read_noted(project, store)) if known is None else known
 
 
@@ -42,7 +42,7 @@ class DataRead:
     @classmethod
     def of(cls, project: Project) -> DataRead:
         """Read the data."""
-        state = _state(project)
+        state = _state_of_files(project)
         return cls(*project.read(), state)
 
 
@@ -50,13 +50,13 @@ def read_noted(project: Project, store: Store, read: DataRead | None = None) -> 
     """Read the data of a project unless ``read`` has it, and store which source it was."""
     read = read or DataRead.of(project)
     before, written = read.state
-    if before and _state(project) == read.state and time.time() - written > _FRESH:
+    if before and _state_of_files(project) == read.state and time.time() - written > _UNSETTLED_SECONDS:
         place = str(project.data_path.absolute())
-        store.keep_source(place, _described(project), before, source_of(read.table, read.schema))
+        store.keep_source(place, _digest_of_description(project), before, source_of(read.table, read.schema))
     return read.table, read.schema
 
 
-def _state(project: Project) -> tuple[str, float]:
+def _state_of_files(project: Project) -> tuple[str, float]:
     """Return sizes and times of a project's data files, and the latest time; empty if a file is missing."""
     from sfumato.reading.sources import state_of
 
@@ -66,7 +66,7 @@ def _state(project: Project) -> tuple[str, float]:
         return "", 0.0
 
 
-def _described(project: Project) -> str:
+def _digest_of_description(project: Project) -> str:
     """Return a hash of how a project reads its data and what it says of the attributes."""
     facts = f"{__version__} {project.data!r} {project.schema.fingerprint}"
     return hashlib.sha256(facts.encode()).hexdigest()

@@ -17,11 +17,11 @@ from sfumato.workflow.store.costs import MAKING, Cost
 Part = tuple[str, str]
 """A sanitizer, and a measure or `MAKING`."""
 
-_ENOUGH = 2
+_ENOUGH_TIMES = 2
 """After so many times in this run the costs of earlier runs are not asked any more."""
 _USUALLY_REFINED = 35
 """So many candidates are tried in gaps of a frontier before nothing improves, as a rule: mostly 15 to 60."""
-_NONE: Mapping[str, float] = MappingProxyType({})
+_NO_SECONDS: Mapping[str, float] = MappingProxyType({})
 
 
 def usually_refined(n_rows: int) -> int:
@@ -70,13 +70,13 @@ class Costs:
         A method that was never tried is taken to cost what the others do, or so many times that as it is
         known to take.
         """
-        making = self._making(sanitizer)
+        making = self._seconds_of_making(sanitizer)
         if making is None:
             return None
         return min(making + sum(self._part(sanitizer, each) or 0.0 for each in asked), self.longest)
 
     def of_all(
-        self, tasks: Iterable[Task], workers: int = 1, ages: Mapping[str, float] = _NONE
+        self, tasks: Iterable[Task], workers: int = 1, ages: Mapping[str, float] = _NO_SECONDS
     ) -> float | None:
         """Return the seconds for many tasks on several workers; at least those of the longest task.
 
@@ -126,28 +126,28 @@ class Costs:
         """Return whether the cost of any method with parameters is known, so that others follow."""
         return any(part == MAKING and has_parameters(name) for name, part in {*self.before, *self.now})
 
-    def _making(self, sanitizer: str) -> float | None:
+    def _seconds_of_making(self, sanitizer: str) -> float | None:
         """Return the seconds for making: as timed, or as other methods take, scaled by weight."""
-        own = self._usual((sanitizer, MAKING))
+        own = self._usual_seconds((sanitizer, MAKING))
         if own is not None:
             return own
         timed = {name for name, part in {*self.before, *self.now} if part == MAKING}
         # what has nothing to choose is soon made, so its time is mostly that of loading
         telling = {name for name in timed if has_parameters(name)} or timed
-        units = [(self._usual((name, MAKING)) or 0.0) / _weight(name) for name in telling]
+        units = [(self._usual_seconds((name, MAKING)) or 0.0) / _weight(name) for name in telling]
         return median(units) * _weight(sanitizer) if units else None
 
     def _part(self, sanitizer: str, part: str) -> float | None:
-        own = self._usual((sanitizer, part))
+        own = self._usual_seconds((sanitizer, part))
         if own is not None:
             return own
-        others = [self._usual(each) for each in {*self.before, *self.now} if each[1] == part]
+        others = [self._usual_seconds(each) for each in {*self.before, *self.now} if each[1] == part]
         known = [cost for cost in others if cost is not None]
         return fmean(known) if known else None
 
-    def _usual(self, part: Part) -> float | None:
+    def _usual_seconds(self, part: Part) -> float | None:
         now, before = self.now.get(part), self.before.get(part)
-        if now is not None and (now.times >= _ENOUGH or before is None):
+        if now is not None and (now.times >= _ENOUGH_TIMES or before is None):
             return now.usual
         return None if before is None else before.usual
 

@@ -87,7 +87,9 @@ def read_release(
     if match is not None and stated == "synthetic":
         raise DataError("made-up records are nobody's; leave out match, or say another kind")
     rows = None if match is None else matched_rows(records, original, bound, schema, match)
-    written = {name: _written(records, name, bound, bound_schema, stated) for name in columns.attributes}
+    written = {
+        name: _written_columns(records, name, bound, bound_schema, stated) for name in columns.attributes
+    }
     keep, told = _kept_rows(written, bound_schema, records.weights, suppressed)
     cells, more = _cells(written, bound, bound_schema, records.weights, keep)
     assumed, why = (
@@ -105,7 +107,7 @@ def read_release(
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
-        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows, assumed), *why),
+        notes=(*columns.notes, *files.notes, *told, *more, *_people_note(bound, rows, assumed), *why),
         kind=assumed,
     )
 
@@ -149,7 +151,7 @@ def untrue_cells(release: Release) -> dict[str, int]:
     return untrue
 
 
-def _uncounted(bound: Table, rows: Integers | None, kind: RecordKind) -> tuple[str, ...]:
+def _people_note(bound: Table, rows: Integers | None, kind: RecordKind) -> tuple[str, ...]:
     """Note that people cannot be counted, because someone has several records and nobody knows which."""
     if bound.person_of is None or rows is not None or kind == "synthetic":
         return ()
@@ -181,7 +183,7 @@ def _check_number(
         )
 
 
-def _written(
+def _written_columns(
     records: Table, name: str, bound: Table, schema: Schema, kind: RecordKind | None
 ) -> WrittenColumn:
     spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal, schema.thousands)

@@ -56,7 +56,7 @@ class WrittenColumn:
         given), else a suppressed cell: then some of them are, and a reader cannot tell which.
         """
         codes, labels = _merged(column.codes, [spellings.plain(text(value)) for value in column.domain])
-        notes = _spelt_otherwise(name, [text(value) for value in column.domain], spellings)
+        notes = _spelling_notes(name, [text(value) for value in column.domain], spellings)
         n_missing = _n_missing(codes, labels, weights)
         n_original = (
             n_missing
@@ -109,7 +109,7 @@ class WrittenColumn:
         if self.labels == (ROOT,):
             return suppressed_cells(representatives, hierarchy, rows)
         cells = Cells(self.codes, self.labels, column.domain, readings.sets(hierarchy.n_leaves))
-        return _with_the_rest(cells) if role == "sensitive" else cells
+        return _with_unreleased_values(cells) if role == "sensitive" else cells
 
     def _perturbed(self, numbers: Sequence[Value], weights: Integers) -> tuple[Cells, list[str]]:
         """Treat numbers that the original lacks as released values that are not sets."""
@@ -135,7 +135,7 @@ class WrittenColumn:
         return Cells(self.codes, self.labels), [f"{self.name!r} {what}, {where}; they are kept as they are."]
 
 
-def _spelt_otherwise(name: str, labels: Sequence[Label], spellings: Spellings) -> tuple[str, ...]:
+def _spelling_notes(name: str, labels: Sequence[Label], spellings: Spellings) -> tuple[str, ...]:
     """Note that numbers are written differently from the original and read as the same ones."""
     n_others = sum(
         label is not None and plain is not None and plain != label and spellings.number(label) is not None
@@ -176,7 +176,7 @@ def _numbers(labels: Sequence[Label], spellings: Spellings) -> list[Value] | Non
     return numbers if any(value is not None and value not in known for value in numbers) else None
 
 
-def _with_the_rest(cells: Cells) -> Cells:
+def _with_unreleased_values(cells: Cells) -> Cells:
     """Add the original values that no released one represents, so that all shares add up to 1."""
     sets = cells.sets
     assert sets is not None

@@ -49,7 +49,7 @@ search = "suited"
 [explore]
 budget = "2m"                         # or "none": all that is tried, and nothing else
 """
-_TOLD = {
+_ROLE_NOTES = {
     "person": "records with the same value are one person's: people are counted, not records",
     "weight": "a guess: for how many people each record stands",
     "household": "a guess: who lives together",
@@ -91,7 +91,7 @@ def start_project(
     guesses = guess(table)
     decimal = decimal_mark(table)
     written = project_text(
-        _as_named_from(target, str(data)),
+        _relative_place(target, str(data)),
         guesses,
         missing_values=missing,
         decimal=decimal,
@@ -103,7 +103,7 @@ def start_project(
     return table, guesses
 
 
-def _as_named_from(target: Path, data: str) -> str:
+def _relative_place(target: Path, data: str) -> str:
     """Return the data's place as a project file writes it: relative to its own folder, or as an address."""
     return data if is_address(data) else Path(os.path.relpath(data, str(target.parent))).as_posix()
 
@@ -170,7 +170,11 @@ def _data_section(
         if mark != usual:
             lines.append(f"{key} = {_toml(mark)}")
     told = {column.tells: column.name for column in guesses if column.tells}
-    lines += [f"{key} = {_toml(told[key])}".ljust(36) + f" # {_TOLD[key]}" for key in _TOLD if key in told]
+    lines += [
+        f"{key} = {_toml(told[key])}".ljust(36) + f" # {_ROLE_NOTES[key]}"
+        for key in _ROLE_NOTES
+        if key in told
+    ]
     return "\n".join(lines) + "\n"
 
 

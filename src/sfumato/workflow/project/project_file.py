@@ -251,9 +251,13 @@ class Project:
     @property
     def measures(self) -> tuple[Written, ...]:
         """Everything to measure: both sides, the worst-off groups, and the measures in the policy."""
-        listed = (*self.privacy, *self.utility, *_of_worst((*self.privacy, *self.utility), self.by))
+        listed = (
+            *self.privacy,
+            *self.utility,
+            *_worst_group_measures((*self.privacy, *self.utility), self.by),
+        )
         asked = (self.population.given_to(name) for name in unnamed(self.policy, listed))
-        return (*listed, *(_placed(each, self.path.parent) for each in asked))
+        return (*listed, *(_with_resolved_files(each, self.path.parent) for each in asked))
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -301,7 +305,7 @@ class Project:
         return self.schema.bind(self.table(schema=self.schema))
 
 
-def _of_worst(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
+def _worst_group_measures(listed: Iterable[Written], by: Iterable[str]) -> tuple[Written, ...]:
     """Return for each measure the measure of the group that does worst on it."""
     asked = [build_measure(written) for written in listed]
     found = (each for attribute in by for each in worst_for_each(asked, attribute))
@@ -339,10 +343,10 @@ def _parsed(text: str, place: Path) -> dict[str, Any]:
 
 def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
-    data = _checked(section(Data, file.data, "data"))
+    data = _check_data(section(Data, file.data, "data"))
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(
-        (*attributes, *_undescribed(data, file.attributes)),
+        (*attributes, *_columns_without_role(data, file.attributes)),
         missing=data.missing,
         decimal=data.decimal,
         thousands=data.thousands,
@@ -369,7 +373,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     privacy, utility = (tuple(map(population.given_to, side)) for side in (privacy, utility))
     _check_by(measure.by, schema)
     listed = (*privacy, *utility)
-    labels = {build_measure(each).label for each in (*listed, *_of_worst(listed, measure.by))}
+    labels = {build_measure(each).label for each in (*listed, *_worst_group_measures(listed, measure.by))}
     named, limited = _policy(file.policy)
     _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
@@ -377,9 +381,9 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         path=place,
         data=data,
         schema=schema,
-        searches=tuple(_within(search, policy) for search in searches),
-        privacy=tuple(_placed(written, place.parent) for written in privacy),
-        utility=tuple(_placed(written, place.parent) for written in utility),
+        searches=tuple(_with_policy(search, policy) for search in searches),
+        privacy=tuple(_with_resolved_files(written, place.parent) for written in privacy),
+        utility=tuple(_with_resolved_files(written, place.parent) for written in utility),
         policy=policy,
         publication=section(Publication, file.publication, "publication"),
         budget=_budget(section(_Explore, file.explore, "explore")),
@@ -388,7 +392,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     )
 
 
-def _checked(data: Data) -> Data:
+def _check_data(data: Data) -> Data:
     if data.sample is not None and not 0 < data.sample < 1:
         raise ProjectError("data.sample: must be a share between 0 and 1, for example 0.01")
     if data.sample is not None and data.engine != "duckdb":
@@ -398,7 +402,7 @@ def _checked(data: Data) -> Data:
     return data
 
 
-def _undescribed(data: Data, described: Mapping[str, Any]) -> tuple[Attribute, ...]:
+def _columns_without_role(data: Data, described: Mapping[str, Any]) -> tuple[Attribute, ...]:
     """Return the weight and household columns without a role, which are not released."""
     named = [name for name in (data.weight, data.household) if name is not None and name not in described]
     return tuple(Attribute(name, "withheld") for name in dict.fromkeys(named))
@@ -481,7 +485,7 @@ def _check_sensitive(name: str, measure: str, attribute: str, schema: Schema) ->
         raise ProjectError(f"policy.{name}: {measure} looks at no sensitive attribute; limit it as it is")
 
 
-def _placed(written: Written, folder: Path) -> Written:
+def _with_resolved_files(written: Written, folder: Path) -> Written:
     """Resolve the paths of a measure's files, which are relative to the project file."""
     if isinstance(written, str):
         return written
@@ -517,7 +521,7 @@ def _limit(name: str, block: Any) -> Limit:
     return limit
 
 
-def _within(search: Search, policy: Mapping[str, Limit]) -> Search:
+def _with_policy(search: Search, policy: Mapping[str, Limit]) -> Search:
     """Pass the policy's limits to a search that asks for them."""
     return search.within(policy) if isinstance(search, KnowsPolicy) else search
 

@@ -45,18 +45,21 @@ def published_branches(release: Release, name: str) -> dict[str, list[str]]:
     """
     given = release.schema.given
     source = None if given is None else given[name].hierarchy
-    hierarchy = _listed(source)
+    hierarchy = _written_hierarchy(source)
     if hierarchy is None:
         return {}
     cells = release.cells[name]
     labels = [cells.labels[code] for code in np.unique(cells.codes)]
-    parts = dict.fromkeys(part for label in labels for part in _parts(label))
-    secret = _only_left_out(release, name, hierarchy)
-    below = {part: [leaf for leaf in _below(hierarchy, part) if leaf not in secret] for part in sorted(parts)}
+    parts = dict.fromkeys(part for label in labels for part in _label_parts(label))
+    secret = _unreleased_leaves(release, name, hierarchy)
+    below = {
+        part: [leaf for leaf in _leaves_below(hierarchy, part) if leaf not in secret]
+        for part in sorted(parts)
+    }
     return {part: leaves for part, leaves in below.items() if leaves not in ([], [part])}
 
 
-def _only_left_out(release: Release, name: str, hierarchy: Hierarchy) -> frozenset[str]:
+def _unreleased_leaves(release: Release, name: str, hierarchy: Hierarchy) -> frozenset[str]:
     """Return the leaves that no released record has, if the hierarchy has only leaves from the data."""
     table = release.original
     if table is None:
@@ -71,14 +74,14 @@ def _only_left_out(release: Release, name: str, hierarchy: Hierarchy) -> frozens
     return frozenset(leaves - kept)
 
 
-def _listed(source: HierarchySource | None) -> Hierarchy | None:
+def _written_hierarchy(source: HierarchySource | None) -> Hierarchy | None:
     """Return the hierarchy if its owner wrote it value by value."""
     if isinstance(source, Nested):
         return Hierarchy.nested(source.groups)
     return source if isinstance(source, Hierarchy) else None
 
 
-def _below(hierarchy: Hierarchy, label: str) -> list[str]:
+def _leaves_below(hierarchy: Hierarchy, label: str) -> list[str]:
     """Return the leaves below a branch, or a range of branches; none if the label explains itself."""
     if label == ROOT or interval_ends(label) is not None:
         return []
@@ -93,7 +96,7 @@ def _below(hierarchy: Hierarchy, label: str) -> list[str]:
     return [hierarchy.labels[0][value] or "" for value in np.flatnonzero(is_below)]
 
 
-def _parts(label: Label) -> Iterator[str]:
+def _label_parts(label: Label) -> Iterator[str]:
     """Yield a label and the labels that it combines."""
     if label is None:
         return
@@ -101,4 +104,4 @@ def _parts(label: Label) -> Iterator[str]:
     yield from dict.fromkeys([label, plain])
     if plain.startswith("{") and plain.endswith("}"):
         for part in set_parts(plain[1:-1]):
-            yield from _parts(part)
+            yield from _label_parts(part)

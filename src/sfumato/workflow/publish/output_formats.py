@@ -111,10 +111,10 @@ def _files(
         for number, file in enumerate(partition_files(manifest)):
             yield f"{table}-parquet-{number}", file, inside
     for kind, facts in manifest.formats.items():
-        yield f"{table}-{kind}", f"{table}.{kind}", [_as_told(field, facts) for field in fields]
+        yield f"{table}-{kind}", f"{table}.{kind}", [_as_statistics_field(field, facts) for field in fields]
 
 
-def _as_told(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
+def _as_statistics_field(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
     """Describe a column as a statistics program sees it."""
     name = field["name"]
     told = {**field, "name": facts.renamed.get(name, name)}

@@ -215,15 +215,17 @@ def publish(
     )
     private = None if key is None else read_private_key(Path(key), passphrase)
     _check_promise(release)
-    chosen, shown = _chosen(release.recipe, evidence, candidate)
-    asked = _with_composition(release, _asked(measures, chosen, release.schema, policy))
+    chosen, shown = _published_candidate(release.recipe, evidence, candidate)
+    asked = _with_composition(release, _measures_to_take(measures, chosen, release.schema, policy))
     chosen = replace(chosen, measurements=tuple(measure(release, asked)))
     _check_policy(policy, chosen)
     limits = tuple(f"{name} {limit}" for name, limit in policy.items())
     decision = Decision(chosen.id, why, by, now(), limits)
-    told = _Wishes(asked, policy, publication, publication.title or target.name, wanted, files, parent)
+    told = _PublisherRequest(
+        asked, policy, publication, publication.title or target.name, wanted, files, parent
+    )
     with folder_beside(target) as place:
-        shown = shown or Evidence(_alone(chosen))
+        shown = shown or Evidence(_frontier_of_one(chosen))
         written = _write_all(place, told, release, chosen, shown, decision, private)
         _certify(place, written)
     return decision
@@ -265,7 +267,7 @@ def publish_candidate(
         raise StoreError(f"candidate {candidate.id} could not be made: {candidate.infeasible}")
     require_new(Path(folder))
     codebook = project.codebook() if (*project.publication.formats, *formats) else NO_CODEBOOK
-    made = _of_all(project, sanitize(table, schema, candidate.recipe))
+    made = _recode_all_records(project, sanitize(table, schema, candidate.recipe))
     release = replace(made, earlier=tuple(map(Earlier, earlier)))
     decision = publish(
         release,
@@ -287,7 +289,7 @@ def publish_candidate(
     return decision, release
 
 
-def _of_all(project: Project, made: Release) -> Release:
+def _recode_all_records(project: Project, made: Release) -> Release:
     """Apply the recoding of a release to all records, if it was learned on a sample of them."""
     if project.data.sample is None:
         return made
@@ -305,7 +307,7 @@ def require_new(folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Wishes:
+class _PublisherRequest:
     """The publisher's requests and statements."""
 
     measures: tuple[Written, ...]
@@ -326,7 +328,7 @@ def _profiles(names: Iterable[str]) -> tuple[Profile, ...]:
     return tuple(name for name in PROFILES if name in asked)
 
 
-def _chosen(
+def _published_candidate(
     recipe: Recipe, evidence: Evidence | Frontier | None, identity: str | None
 ) -> tuple[Candidate, Evidence | None]:
     """Return the published candidate as the evidence knows it, and the evidence."""
@@ -339,7 +341,7 @@ def _chosen(
     return Candidate(identity or secrets.token_hex(4), recipe), shown
 
 
-def _asked(
+def _measures_to_take(
     measures: Iterable[Written | Measure] | None,
     chosen: Candidate,
     schema: Schema,
@@ -368,7 +370,7 @@ def _written(measure: Measure) -> Written:
     return {measure.name: measure.parameters} if measure.parameters else measure.name
 
 
-def _alone(chosen: Candidate) -> Frontier:
+def _frontier_of_one(chosen: Candidate) -> Frontier:
     """Return a frontier of the chosen candidate only, on one measure of each side if there are both."""
     sides = {m.axis: m.label for m in reversed(chosen.measurements)}
     return Frontier((chosen,), tuple(sides[axis] for axis in ("privacy", "utility") if axis in sides))
@@ -400,7 +402,7 @@ def _check_fit(release: Release) -> None:
 
 def _write_all(
     place: Path,
-    told: _Wishes,
+    told: _PublisherRequest,
     release: Release,
     candidate: Candidate,
     evidence: Evidence,
@@ -416,7 +418,7 @@ def _write_all(
     _check_claims(told.policy, tuple(map(measurement_of, manifest.claims)))
     _write_pages(place, manifest, written.release)
     _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
-    manifest = msgspec.structs.replace(manifest, files=_listed(place, manifest.files))
+    manifest = msgspec.structs.replace(manifest, files=_file_facts(place, manifest.files))
     _write_json(place / MANIFEST, manifest)
     if key is not None:
         _write_json(place / SIGNATURE, signed(manifest, key))
@@ -515,7 +517,7 @@ def _certify(place: Path, written: ReadBack) -> None:
         )
 
 
-def _listed(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
+def _file_facts(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFacts]:
     """Return the checksum and length of every file written so far, reusing known ones."""
     return {name: known.get(name) or _facts_of(place, name) for name in file_names(place)}
 
@@ -533,7 +535,7 @@ def _is_efficient(frontier: Frontier, chosen: Candidate) -> bool | None:
 
 def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
     """Check the policy against what a reader will compute, too: the reader's prior is not the owner's."""
-    claimed = {name for claim in claims for name in (claim.label, claim.measure, *_apart(claim))}
+    claimed = {name for claim in claims for name in (claim.label, claim.measure, *_name_in_policy(claim))}
     checked = {name: limit for name, limit in policy.items() if name in claimed}
     broken = broken_limits(Candidate("", Recipe(""), claims), checked)
     if broken:
@@ -542,14 +544,14 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
         )
 
 
-def _apart(claim: Measurement) -> tuple[str, ...]:
+def _name_in_policy(claim: Measurement) -> tuple[str, ...]:
     """Return the policy's name for the claim about one sensitive attribute."""
     return () if claim.attribute is None else (label_apart(claim), f"{claim.measure} of {claim.attribute}")
 
 
 def _manifest(
     place: Path,
-    told: _Wishes,
+    told: _PublisherRequest,
     release: Release,
     written: Release,
     candidate: Candidate,
@@ -581,7 +583,7 @@ def _manifest(
         ),
         unverified=_unverified_claims(told, release, written, candidate, evidence, by_owner),
         profiles=list(told.profiles),
-        files=_listed(place, {}),
+        files=_file_facts(place, {}),
         signed_by=None if key is None else fingerprint_of(key.public_key()),
         parent=told.parent,
         partition_by=told.sinks.partition_by,
@@ -590,7 +592,7 @@ def _manifest(
 
 
 def _unverified_claims(
-    told: _Wishes,
+    told: _PublisherRequest,
     release: Release,
     written: Release,
     candidate: Candidate,
@@ -691,10 +693,10 @@ def _write_parquet(table: pa.Table, place: Path) -> None:
 def _write_feather(table: pa.Table, place: Path) -> None:
     import pyarrow.feather as feather
 
-    feather.write_feather(_plain(table), str(place))
+    feather.write_feather(_without_dictionaries(table), str(place))
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def _without_dictionaries(table: pa.Table) -> pa.Table:
     """Decode the dictionary columns of a table."""
     import pyarrow as pa
 

@@ -189,40 +189,40 @@ def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
     every = list(names)
     taken: set[str] = set()
     found = {}
-    for name in [*filter(lambda each: _is_taken(each, program), every), *every]:
+    for name in [*filter(lambda each: _is_accepted(each, program), every), *every]:
         if name in found:
             continue
-        found[name] = _free(name, program, taken)
-        taken.add(_told_apart(found[name], program))
+        found[name] = _free_name(name, program, taken)
+        taken.add(_comparable_name(found[name], program))
     return {name: found[name] for name in every if found[name] != name}
 
 
-def _is_taken(name: str, program: _Program) -> bool:
+def _is_accepted(name: str, program: _Program) -> bool:
     """Return whether a program accepts a column's name as it is."""
-    word = _told_apart(name, program)
+    word = _comparable_name(name, program)
     is_reserved = word in program.reserved or (program is _STATA and _STATA_TEXT.fullmatch(word) is not None)
     is_short = len(name.encode()) <= program.longest_name
     return program.column_name.fullmatch(name) is not None and is_short and not is_reserved
 
 
-def _told_apart(name: str, program: _Program) -> str:
+def _comparable_name(name: str, program: _Program) -> str:
     return name if program.has_cases else name.lower()
 
 
-def _free(name: str, program: _Program, taken: Collection[str]) -> str:
+def _free_name(name: str, program: _Program, taken: Collection[str]) -> str:
     """Return the name, or the nearest one that the program accepts and no other column has."""
-    plain = name if _is_taken(name, program) else _plain(name, program)
+    plain = name if _is_accepted(name, program) else _accepted_name(name, program)
     number, free = 1, plain
-    while _told_apart(free, program) in taken:
+    while _comparable_name(free, program) in taken:
         number += 1
         free = f"{plain[: program.longest_name - 4]}_{number}"
     return free
 
 
-def _plain(name: str, program: _Program) -> str:
+def _accepted_name(name: str, program: _Program) -> str:
     letters = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name).strip("_")
     plain = letters[: program.longest_name - 2]
-    return plain if _is_taken(plain, program) else f"v_{plain}"
+    return plain if _is_accepted(plain, program) else f"v_{plain}"
 
 
 def _write(table: pa.Table, place: Path, program: _Program, facts: FormatFacts) -> None:

@@ -203,8 +203,8 @@ class _Exchange:
         first_unit, first_value = (
             first_row_of_group(number, int(number.max()) + 1) for number in (sight.unit_of, sight.value_of)
         )
-        units, unit_of = _jointly([sight.lines[axis][0][first_unit] for axis in outside])
-        values, value_of = _jointly([sight.lines[axis][0][first_value] for axis in inside])
+        units, unit_of = _joint_regions([sight.lines[axis][0][first_unit] for axis in outside])
+        values, value_of = _joint_regions([sight.lines[axis][0][first_value] for axis in inside])
         return cls(
             units,
             values,
@@ -222,19 +222,22 @@ class _Exchange:
         """Return the least and the greatest value of one cell."""
         size = int(np.prod([holds.shape[axis] for axis in self.outside]))
         table = np.transpose(holds, [*self.outside, *self.inside]).reshape(size, -1)
-        may_hold, may_fail = _some(self.values, table), _some(self.values, ~table)
-        kinds, kind_of = _alike(np.hstack([may_hold, may_fail]))
+        may_hold, may_fail = _share_a_column(self.values, table), _share_a_column(self.values, ~table)
+        kinds, kind_of = _unique_lines(np.hstack([may_hold, may_fail]))
         if len(kinds) > _MOST_COLUMNS:
             return None
-        may_hold, may_fail = _some(self.units, may_hold[kinds]), _some(self.units, may_fail[kinds])
-        fits, fit_of = _alike(np.hstack([may_hold, may_fail]))
-        groups = self._that_may_hold(may_hold, kind_of)
+        may_hold, may_fail = (
+            _share_a_column(self.units, may_hold[kinds]),
+            _share_a_column(self.units, may_fail[kinds]),
+        )
+        fits, fit_of = _unique_lines(np.hstack([may_hold, may_fail]))
+        groups = self._groups_that_may_count(may_hold, kind_of)
         weights = self._weights.among(groups, fit_of, len(fits))
         counts = self._counts.among(groups, kind_of, len(kinds))
         failing = _largest_flow(may_fail[fits], weights, counts)
         return float(weights.sum() - failing), _largest_flow(may_hold[fits], weights, counts)
 
-    def _that_may_hold(self, fits: Booleans, kind_of: Integers) -> Integers:
+    def _groups_that_may_count(self, fits: Booleans, kind_of: Integers) -> Integers:
         """Return the groups with a record that may count; in the others none does."""
         has_unit = self._weights.is_of(np.asarray(fits.any(axis=1)))
         return np.flatnonzero(has_unit & self._counts.is_of(np.asarray(fits.any(axis=0))[kind_of]))
@@ -297,22 +300,22 @@ def _largest_flow(fits: Booleans, weights: Floats, counts: Floats) -> float:
     return float(smallest.sum())
 
 
-def _alike(lines: Booleans) -> tuple[Integers, Integers]:
+def _unique_lines(lines: Booleans) -> tuple[Integers, Integers]:
     """Return the first of each set of equal lines, and for each line the number of its set."""
     packed = np.packbits(lines, axis=1)
     number_of, n_different = number_rows(list(packed.T), [256] * packed.shape[1], len(packed))
     return first_row_of_group(number_of, n_different), number_of
 
 
-def _jointly(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
+def _joint_regions(lines: Sequence[Floats]) -> tuple[Booleans, Integers]:
     """Return the distinct joint regions of lines over all attributes, and the index of each line's."""
-    first, number_of = _alike(np.concatenate([line > 0 for line in lines], axis=1))
+    first, number_of = _unique_lines(np.concatenate([line > 0 for line in lines], axis=1))
     found = np.ones((len(first), 1), dtype=np.bool_)
     for line in lines:
         found = (found[:, :, np.newaxis] & (line[first] > 0)[:, np.newaxis]).reshape(len(first), -1)
     return found, number_of
 
 
-def _some(lines: Booleans, table: Booleans) -> Booleans:
+def _share_a_column(lines: Booleans, table: Booleans) -> Booleans:
     """Return for each line and each row of a table whether they have a column in common."""
     return np.asarray(lines.astype(np.float32) @ table.astype(np.float32).T > 0)

@@ -60,7 +60,7 @@ class AnswerCells:
         return np.transpose(holds, [*others, *self.axes])
 
 
-_ONE = AnswerCells((), ())
+_SINGLE_FIGURE = AnswerCells((), ())
 """The answer that is one figure."""
 
 
@@ -125,7 +125,10 @@ def each_cell(
     @functools.cache
     def beside(shown: bytes) -> list[Floats]:
         here = np.frombuffer(shown, dtype=np.bool_).reshape(table.shape[: len(others)])
-        return [all_in_cells(here, [lines[axis] for axis in others], n_lines, _ONE)[0] for lines in powers]
+        return [
+            all_in_cells(here, [lines[axis] for axis in others], n_lines, _SINGLE_FIGURE)[0]
+            for lines in powers
+        ]
 
     @functools.cache
     def outermost(shown: bytes, region: int) -> Integers:
@@ -138,14 +141,14 @@ def each_cell(
         at = outermost(shown, cell[0] if cell else 0)
         for column, region in zip(columns[0][1:], cell[1:], strict=True):
             at = at[column[region][at] != 0]
-        yield at, [_multiplied(one, each, cell, at) for one, each in zip(beside(shown), columns, strict=True)]
+        yield at, [_multiply(one, each, cell, at) for one, each in zip(beside(shown), columns, strict=True)]
 
 
 def _columns(lines: Floats, told: Integers) -> Floats:
     return np.ascontiguousarray(lines.T[_span(told)])
 
 
-def _multiplied(found: Floats, columns: Sequence[Floats], cell: Sequence[int], at: Integers) -> Floats:
+def _multiply(found: Floats, columns: Sequence[Floats], cell: Sequence[int], at: Integers) -> Floats:
     found = found[at]
     for column, region in zip(columns, cell, strict=True):
         found = found * column[region][at]

@@ -136,11 +136,11 @@ def challenge(
     told = tuple(known) or bound_schema.quasi_identifiers
     asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
     _check(bound, bound_schema, told, targets)
-    members, strangers = _drawn(bound, targets)
-    release = sanitize(_without(bound, strangers), bound_schema.for_parts, how)
-    people = [*((row, YES) for row in members), *((row, NO) for row in strangers)]
+    members, controls = _draw_targets(bound, targets)
+    release = sanitize(_without_controls(bound, controls), bound_schema.for_parts, how)
+    people = [*((row, YES) for row in members), *((row, NO) for row in controls)]
     people = [people[number] for number in secret_order(len(people))]
-    sealed = list(_sealed(bound, people, asked))
+    sealed = list(_seal_answers(bound, people, asked))
     with folder_beside(place) as here:
         publish(release, here / "release", measures, policy=policy, why="a challenge to outsiders")
         _write(here / "targets.csv", [("target", *told), *_knowledge(bound, people, told)])
@@ -150,7 +150,7 @@ def challenge(
         (here / "RULES.md").write_text(_rules(release, told, asked, targets), encoding="utf-8")
         with file_beside(private, private=True) as file:
             file.write_text(as_json({"format": 1, "answers": sealed}), encoding="utf-8")
-    return Challenge(place, private, release, targets, len(strangers), told, asked)
+    return Challenge(place, private, release, targets, len(controls), told, asked)
 
 
 def _check_places(folder: Path, answers: Path) -> None:
@@ -174,7 +174,7 @@ def _check(table: Table, schema: Schema, known: Sequence[str], targets: int) -> 
         )
 
 
-def _drawn(table: Table, targets: int) -> tuple[Integers, Integers]:
+def _draw_targets(table: Table, targets: int) -> tuple[Integers, Integers]:
     """Draw a row for each target, those who stay in the data and those who are taken out."""
     if table.person_of is None:
         chosen = secret_order(table.n_records)[:targets]
@@ -188,19 +188,19 @@ def _drawn(table: Table, targets: int) -> tuple[Integers, Integers]:
     return rows[: targets // 2], rows[targets // 2 :]
 
 
-def _without(table: Table, strangers: Integers) -> Table:
+def _without_controls(table: Table, controls: Integers) -> Table:
     """Return the table without a control group: a record of each, or all records of a person."""
     weights = table.weights.copy()
     if table.person_of is None:
-        np.subtract.at(weights, strangers, 1)
+        np.subtract.at(weights, controls, 1)
     else:
-        weights[np.isin(table.person_of, table.person_of[strangers])] = 0
+        weights[np.isin(table.person_of, table.person_of[controls])] = 0
     rows = np.flatnonzero(weights)
     part = table.part(rows, weights[rows])
     return part.rewritten({name: column.tightened() for name, column in part.columns.items()})
 
 
-def _sealed(
+def _seal_answers(
     table: Table, people: Sequence[tuple[int, str]], asked: Sequence[str]
 ) -> Iterator[dict[str, str]]:
     """Yield each answer with the salt of its seal; a missing value is an empty text."""

@@ -92,7 +92,7 @@ def _categories(wording: Wording, also: Iterable[str]) -> Pieces:
 
 
 def _numbers(wording: Wording, at: Iterable[float], apart: bool) -> Pieces:
-    lows, highs = _ends(_edges(wording, at, apart), wording.whole)
+    lows, highs = _ends_of_pieces(_edges(wording, at, apart), wording.whole)
     spans = [(row, span) for row, meant in enumerate(wording.meanings) for span in meant.spans]
     rows = np.array([row for row, _ in spans], dtype=np.int64)
     parts = _overlaps([span for _, span in spans], lows, highs, wording.range, wording.whole)
@@ -108,7 +108,7 @@ def _numbers(wording: Wording, at: Iterable[float], apart: bool) -> Pieces:
     with np.errstate(invalid="ignore", divide="ignore"):
         means, squares = (np.where(masses > 0, total / masses, 0.0) for total in (sums, squares))
     names = (*(text(low) if low == high else UNNAMED for low, high in zip(lows, highs, strict=True)), None)
-    inside = np.append(_inside(lows, highs, wording.whole), np.nan)
+    inside = np.append(_points_inside(lows, highs, wording.whole), np.nan)
     # all that a label may be lies beyond what a reader thinks of: it is taken for the nearest piece
     for row in np.flatnonzero(~masses.any(axis=1)):
         piece = possible[row].argmax()
@@ -127,7 +127,7 @@ def _edges(wording: Wording, at: Iterable[float], apart: bool) -> list[float]:
     return sorted({math.floor(edge) for edge in edges} | {math.ceil(edge) for edge in edges})
 
 
-def _ends(edges: Sequence[float], whole: bool) -> tuple[Floats, Floats]:
+def _ends_of_pieces(edges: Sequence[float], whole: bool) -> tuple[Floats, Floats]:
     """Return both ends of each piece: the edges, and the gaps between, below and above them."""
     points = np.array(edges, dtype=np.float64)
     before, after = np.insert(points, 0, -np.inf), np.append(points, np.inf)
@@ -139,7 +139,7 @@ def _ends(edges: Sequence[float], whole: bool) -> tuple[Floats, Floats]:
     return lows[is_piece], highs[is_piece]
 
 
-def _inside(lows: Floats, highs: Floats, whole: bool) -> Floats:
+def _points_inside(lows: Floats, highs: Floats, whole: bool) -> Floats:
     """Return a number inside each piece."""
     with np.errstate(invalid="ignore"):
         middles = (lows + highs) / 2
@@ -175,14 +175,14 @@ def _overlaps(
         masses = np.where(possible & (most >= thought[0]) & (least <= thought[1]), high - low + 1, 0.0)
         spread = (masses**2 - 1) / 12
     else:
-        possible = _meet(spans, lows, highs)
+        possible = _intersect(spans, lows, highs)
         masses = np.where(possible, np.where(is_point, 1.0, np.maximum(high - low, 0.0)), 0.0)
         spread = np.where(is_point, 0.0, masses**2 / 12)
     middles = (low + high) / 2
     return _Overlaps(possible, masses, masses * middles, masses * (middles**2 + spread), least, most)
 
 
-def _meet(spans: Sequence[Span], lows: Floats, highs: Floats) -> Booleans:
+def _intersect(spans: Sequence[Span], lows: Floats, highs: Floats) -> Booleans:
     """Return whether a span and a piece share a number; a piece that is not a point excludes its ends."""
     first = np.array([[span.low] for span in spans])
     last = np.array([[span.high] for span in spans])

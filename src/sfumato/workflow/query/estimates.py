@@ -59,7 +59,7 @@ def moments(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int 
         powers = [each for _, each in found]
         _add(totals, [np.tensordot(amounts, each, 1) for each in powers[: len(powers) // 2 + 1]])
         _add(covariances, [np.tensordot(amounts, each, 1) for each in _products(powers)])
-    return Moments(*(_both([np.ravel(each) for each in sums]) for sums in (totals, covariances)))
+    return Moments(*(_with_zero_sums([np.ravel(each) for each in sums]) for sums in (totals, covariances)))
 
 
 def _powers(sight: QueryLines, summed: int | None) -> list[list[Floats]]:
@@ -79,7 +79,7 @@ def _products(powers: Sequence[Floats]) -> list[Floats]:
     return [first, powers[1] - powers[0] * powers[1], powers[2] - powers[1] ** 2]
 
 
-def _both(sums: list[Floats]) -> list[Floats]:
+def _with_zero_sums(sums: list[Floats]) -> list[Floats]:
     """Give a count without a summed attribute sums of zero."""
     return sums if len(sums) > 1 else [sums[0], np.zeros_like(sums[0]), np.zeros_like(sums[0])]
 
@@ -98,12 +98,12 @@ def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: in
     n_lines = len(sight.amounts)
     if not 0 < n_lines * cells.n_cells <= _MOST_NUMBERS:
         return None
-    deal = _Deal.of(sight)
+    deal = _RandomAssignment.of(sight)
     sums = [deal.sums(*found) for found in each_cell(holds, _powers(sight, summed), n_lines, cells)]
     totals, covariances = (
         [np.array(each) for each in zip(*side, strict=True)] for side in zip(*sums, strict=True)
     )
-    return Moments(_both(totals), _both(covariances))
+    return Moments(_with_zero_sums(totals), _with_zero_sums(covariances))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ def _ranges(firsts: Integers, groups: Integers) -> Integers:
 
 
 @dataclass(frozen=True, eq=False)
-class _Deal:
+class _RandomAssignment:
     """A random assignment of values: the lines of each unit, of each value in a group and of each group.
 
     Parameters
@@ -175,7 +175,7 @@ class _Deal:
     starts: Integers
 
     @classmethod
-    def of(cls, sight: QueryLines) -> _Deal:
+    def of(cls, sight: QueryLines) -> _RandomAssignment:
         assert sight.unit_of is not None
         assert sight.value_of is not None
         assert sight.group_of is not None
@@ -194,7 +194,7 @@ class _Deal:
         at, powers
             The lines that have something in the cell, and what they have.
         """
-        deal, lines = self._of_groups(at)
+        deal, lines = self._relevant_groups(at)
         places = np.searchsorted(lines, at)
         every = [np.zeros(len(lines)) for _ in powers]
         for some, each in zip(every, powers, strict=True):
@@ -202,22 +202,24 @@ class _Deal:
         totals = [_dot(deal.amounts, each) for each in every[: len(every) // 2 + 1]]
         return totals, deal.covariances(every)
 
-    def _of_groups(self, at: Integers) -> tuple[_Deal, Integers]:
+    def _relevant_groups(self, at: Integers) -> tuple[_RandomAssignment, Integers]:
         """Leave out groups without some lines: they add nothing, and most cells have few groups."""
         own = self.parts[2].number[at]
         groups = own[np.flatnonzero(np.diff(own, prepend=-1))]
         lines = _ranges(self.starts, groups)
         parts = [each.take(groups, self.starts) for each in self.parts]
-        return _Deal(self.amounts[lines], parts, self.weights[lines], _starts(self.starts, groups)), lines
+        return _RandomAssignment(
+            self.amounts[lines], parts, self.weights[lines], _starts(self.starts, groups)
+        ), lines
 
     def covariances(self, powers: Sequence[Floats]) -> list[float]:
         """Return the covariances of the count in one cell and, if numbers are summed, of their sum."""
-        off = [self._off_means(each) for each in powers[:2]]
+        off = [self._minus_means(each) for each in powers[:2]]
         between = [_dot(self.weights * one, other) for one, other in combinations_with_replacement(off, 2)]
         within = [_dot(self.amounts, each) for each in _products(powers)]
         return [one + other for one, other in zip(between, within, strict=True)]
 
-    def _off_means(self, each: Floats) -> Floats:
+    def _minus_means(self, each: Floats) -> Floats:
         """Return each line minus the means of its unit and of its value, plus the mean of its group."""
         of_unit, of_value, of_group = (part.means(self.amounts * each) for part in self.parts)
         return np.asarray(each - of_unit - of_value + of_group)

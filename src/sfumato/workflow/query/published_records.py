@@ -100,7 +100,7 @@ class AskedRecords:
 
     def _seen_in_groups(self, tables: Sequence[Floats]) -> QueryLines:
         """Return every record of a group with every sensitive value of it, as if exchanged at random."""
-        estimate, labels = _by_group(self.release, [each.name for each in self.regions])
+        estimate, labels = _group_mixtures(self.release, [each.name for each in self.regions])
         units, places, amounts = estimate.entries
         values = estimate.mixtures.values[places]
         outside = [each.name for each in self.regions if each.name not in self.sensitive]
@@ -120,7 +120,7 @@ class AskedRecords:
         """
         if how == "uniform" or not self.is_open:
             return self.seen([each.even for each in self.regions])
-        return _fitted(self.release, self.regions)
+        return _fit(self.release, self.regions)
 
     @property
     def is_open(self) -> bool:
@@ -129,11 +129,11 @@ class AskedRecords:
         return sets or self.is_of_groups
 
 
-def _by_group(release: Release, names: Sequence[str]) -> tuple[Estimate, Mapping[str, Codes]]:
+def _group_mixtures(release: Release, names: Sequence[str]) -> tuple[Estimate, Mapping[str, Codes]]:
     """Read a release as units with mixtures of labels, and return the labels of each joint value."""
     outside = [name for name in names if name not in release.schema.sensitive]
     spreads = {name: _as_labels(release, name) for name in outside}
-    return _units(release, spreads, [name for name in names if name not in outside])
+    return _merge_units(release, spreads, [name for name in names if name not in outside])
 
 
 def _as_labels(release: Release, name: str) -> Spread:
@@ -141,7 +141,7 @@ def _as_labels(release: Release, name: str) -> Spread:
     return Spread.of_codes(cells.codes, len(cells.labels))
 
 
-def _units(
+def _merge_units(
     release: Release, spreads: Mapping[str, Spread], sensitive: Sequence[str]
 ) -> tuple[Estimate, Mapping[str, Codes]]:
     """Merge records for which the release says the same."""
@@ -173,7 +173,7 @@ def _units(
     return estimate, {name: release.cells[name].codes[example] for name in sensitive}
 
 
-def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
+def _fit(release: Release, regions: Sequence[Regions]) -> QueryLines:
     """Estimate the values by maximum entropy, using every quasi-identifier."""
     asked = {each.name: each for each in regions}
     sensitive = [name for name in asked if name in release.schema.sensitive]
@@ -184,7 +184,7 @@ def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
         else _as_labels(release, name)
         for name in names
     }
-    uniform, labels = _units(release, spreads, sensitive)
+    uniform, labels = _merge_units(release, spreads, sensitive)
     estimate = maximum_entropy_estimate(uniform)
     units, places, amounts = estimate.entries
     values = estimate.mixtures.values[places]
@@ -199,14 +199,14 @@ def _fitted(release: Release, regions: Sequence[Regions]) -> QueryLines:
     return QueryLines(amounts, lines)
 
 
-def _thought_of(regions: Regions) -> Integers:
+def _possible_pieces(regions: Regions) -> Integers:
     """Return the pieces that some label may represent."""
     return np.flatnonzero(regions.pieces.masses.any(axis=0))
 
 
 def _as_pieces(release: Release, regions: Regions) -> Spread:
     """Spread the labels of an attribute evenly over its pieces."""
-    thought_of = _thought_of(regions)
+    thought_of = _possible_pieces(regions)
     masses = regions.pieces.masses[:, thought_of]
     labels, codes = np.nonzero(masses)
     starts = np.searchsorted(labels, np.arange(len(masses) + 1))
@@ -215,7 +215,7 @@ def _as_pieces(release: Release, regions: Regions) -> Spread:
 
 def _shares(spread: Spread, regions: Regions) -> Floats:
     """Return what a fitted distribution has in each region, as `Regions.even` does for an even one."""
-    thought_of = _thought_of(regions)
+    thought_of = _possible_pieces(regions)
     label_of = np.repeat(np.arange(spread.n_labels), np.diff(spread.starts))
     shares = spread.masses / spread.totals[label_of]
     cell_of = label_of * regions.n_regions + regions.region_of[thought_of][spread.codes]

@@ -143,7 +143,7 @@ def query(
     """
     _check_reading(reading)
     question = parse_query(asked)
-    seen, layout = _of_reader(release) if isinstance(release, Release) else _opened(Path(release))
+    seen, layout = _as_reader_sees(release) if isinstance(release, Release) else _open_folder(Path(release))
     wordings = {name: _wording(seen, name, facts) for name, facts in layout.attributes.items()}
     check_names(question, wordings)
     regions = [regions_of(question, name, wordings[name]) for name in question.attributes]
@@ -158,20 +158,20 @@ def _check_reading(reading: str) -> None:
         )
 
 
-def _opened(folder: Path) -> tuple[Release, Layout]:
+def _open_folder(folder: Path) -> tuple[Release, Layout]:
     """Read a published folder as a reader does."""
     layout = layout_of(read_manifest(folder))
     return read_back(read_written(folder, layout.tables), layout), layout
 
 
-def _of_reader(release: Release) -> tuple[Release, Layout]:
+def _as_reader_sees(release: Release) -> tuple[Release, Layout]:
     """Return what a reader sees of a release: labels that occur, and no original."""
-    cells = {name: _occurring(release.cells[name]) for name in release.schema.released}
+    cells = {name: _occurring_labels(release.cells[name]) for name in release.schema.released}
     seen = replace(release, cells=cells, original=None, rows=None, earlier=(), person_names=None)
     return seen, Layout.of(release)
 
 
-def _occurring(cells: Cells) -> Cells:
+def _occurring_labels(cells: Cells) -> Cells:
     present, codes = np.unique(cells.codes, return_inverse=True)
     return Cells(codes.ravel().astype(np.int32), tuple(cells.labels[code] for code in present))
 
@@ -188,7 +188,7 @@ def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Re
     summed = None if question.of is None else axis[question.of]
     _check_size(asked, holds)
     found = moments(holds, asked.read(reading), cells, summed)
-    spread = _spread(asked, holds, cells, summed) or found
+    spread = _group_moments(asked, holds, cells, summed) or found
     value = _value(question, found, release)
     deviation = (
         _deviation(question, found, spread, release) if _is_true(release) else np.full(value.shape, np.nan)
@@ -226,7 +226,9 @@ def _check_size(asked: AskedRecords, holds: Booleans) -> None:
         raise ParameterError("the query tells too many values apart at once; ask with fewer attributes")
 
 
-def _spread(asked: AskedRecords, holds: Booleans, cells: AnswerCells, summed: int | None) -> Moments | None:
+def _group_moments(
+    asked: AskedRecords, holds: Booleans, cells: AnswerCells, summed: int | None
+) -> Moments | None:
     """Return how records vary together if the values of groups are exchanged."""
     if not asked.is_of_groups:
         return None

@@ -65,7 +65,7 @@ class Span:
 
     def __str__(self) -> str:
         left, right = "[" if self.with_low else "(", "]" if self.with_high else ")"
-        return f"{left}{_plain(self.low)}, {_plain(self.high)}{right}"
+        return f"{left}{_plain_number(self.low)}, {_plain_number(self.high)}{right}"
 
 
 @dataclass(frozen=True)
@@ -97,14 +97,14 @@ class CellTest:
     is_not: bool = False
 
     def __str__(self) -> str:
-        name, be_in = _shown(self.attribute), "not in" if self.is_not else "in"
+        name, be_in = _quoted(self.attribute), "not in" if self.is_not else "in"
         if self.sign == "missing":
             return f"{name} is missing"
         if self.sign == "range":
             return f"{name} {be_in} {self.span}"
         if self.sign == "in":
-            return f"{name} {be_in} ({', '.join(map(_shown, self.values))})"
-        return f"{name} {'!=' if self.is_not else self.sign} {_shown(self.values[0])}"
+            return f"{name} {be_in} ({', '.join(map(_quoted, self.values))})"
+        return f"{name} {'!=' if self.is_not else self.sign} {_quoted(self.values[0])}"
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,9 @@ class Query:
         return tuple(dict.fromkeys([*of, *(test.attribute for test in self.tests), *self.by]))
 
     def __str__(self) -> str:
-        of = "" if self.of is None else f" {_shown(self.of)}"
+        of = "" if self.of is None else f" {_quoted(self.of)}"
         where = "" if self.where is None else f" where {self.where}"
-        by = f" by {', '.join(map(_shown, self.by))}" if self.by else ""
+        by = f" by {', '.join(map(_quoted, self.by))}" if self.by else ""
         return f"{self.what}{of}{where}{by}"
 
 
@@ -201,13 +201,13 @@ def _inside(condition: Condition) -> str:
     return f"({condition})" if isinstance(condition, Joined) else str(condition)
 
 
-def _shown(written: str) -> str:
+def _quoted(written: str) -> str:
     is_plain = re.fullmatch(r"""[^\s(),\[\]<>=!≤≥≠'"]+""", written) and written.casefold() not in _KEYWORDS
     quote = '"' if "'" in written else "'"
     return written if is_plain else f"{quote}{written}{quote}"
 
 
-def _plain(end: float) -> str:
+def _plain_number(end: float) -> str:
     return f"{end:.15g}" if math.isfinite(end) else "∞" if end > 0 else "-∞"
 
 
@@ -295,9 +295,9 @@ class _QueryReader(TokenReader):
         is_not = self._takes("word", "not")
         if not self._takes("word", "in"):
             raise self._unexpected(f"=, !=, <, <=, >, >=, `in` or `is missing` after {name!r}")
-        return replace(self._among(name, start), is_not=is_not)
+        return replace(self._set_or_range(name, start), is_not=is_not)
 
-    def _among(self, name: str, start: int) -> CellTest:
+    def _set_or_range(self, name: str, start: int) -> CellTest:
         """Read a list of values or a range; two values in round brackets alone are a list."""
         if self._takes("mark", "["):
             return self._range(name, start, with_low=True)

@@ -128,7 +128,7 @@ def regions_of(query: Query, name: str, wording: Wording) -> Regions:
         _check_test(test, wording)
     apart = wording.can_be_told_apart and not wording.is_exact
     pieces = cut(wording, _cuts(tests), apart=apart or is_told_apart, also=also)
-    marks: list[Integers] = [_passes(test, pieces).astype(np.int64) for test in tests]
+    marks: list[Integers] = [_pieces_that_pass(test, pieces).astype(np.int64) for test in tests]
     if name == query.of:
         marks.append(_is_missing(pieces).astype(np.int64))
     if is_told_apart:
@@ -154,7 +154,7 @@ def truth(query: Query, regions: Sequence[Regions]) -> Booleans:
         match condition:
             case CellTest():
                 each = regions[axis[condition.attribute]]
-                return along(each.name, _passes(condition, each.pieces)[each.first_piece])
+                return along(each.name, _pieces_that_pass(condition, each.pieces)[each.first_piece])
             case Not(part):
                 return ~holds(part)
             case Joined("and", parts):
@@ -208,7 +208,7 @@ def _is_missing(pieces: Pieces) -> Booleans:
     return np.array([name is None for name in pieces.names])
 
 
-def _passes(test: CellTest, pieces: Pieces) -> Booleans:
+def _pieces_that_pass(test: CellTest, pieces: Pieces) -> Booleans:
     """Return which pieces pass a test; a missing value passes only ``is missing``."""
     if test.sign == "missing":
         return _is_missing(pieces)

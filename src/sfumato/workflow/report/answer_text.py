@@ -13,49 +13,56 @@ _MOST_NAMED = 6
 
 def answer_words(answer: Answer) -> str:
     """Write an answer as lines of text."""
-    return "\n".join([*(_found(answer) if answer.candidate else _nothing_found(answer)), *_counts(answer)])
+    return "\n".join(
+        [
+            *(_candidate_words(answer) if answer.candidate else _words_without_candidate(answer)),
+            *_counts(answer),
+        ]
+    )
 
 
-def _found(answer: Answer) -> list[str]:
+def _candidate_words(answer: Answer) -> list[str]:
     assert answer.candidate is not None
     lines = [_named(answer.candidate), f"  {_figures(answer.figures)}"]
     if answer.ties:
-        lines.append(f"  as good: {_listed(map(_called, answer.ties))}")
+        lines.append(f"  as good: {_joined_names(map(_short_name, answer.ties))}")
     if answer.trade_offs:
         lines += ["Better in one of the goals and worse in another:"]
         shown = [f"  {_named(c)}: {_values(answer, c)}" for c in answer.trade_offs[:_MOST_NAMED]]
         more = len(answer.trade_offs) - len(shown)
         lines += [*shown, *([f"  and {more} more"] if more else [])]
     elif answer.runner_up is not None:
-        lines.append(f"  next best: {_called(answer.runner_up)} with {_values(answer, answer.runner_up)}")
+        lines.append(f"  next best: {_short_name(answer.runner_up)} with {_values(answer, answer.runner_up)}")
     if answer.limits:
         lines += ["What the limits cost, each by itself:"]
-        lines += [line for worth in answer.limits for line in _worth(worth)]
+        lines += [line for worth in answer.limits for line in _limit_words(worth)]
     return lines
 
 
-def _worth(worth: LimitWorth) -> list[str]:
+def _limit_words(worth: LimitWorth) -> list[str]:
     has = "" if worth.value is None else f" (it has {_value(worth, worth.value)})"
     lines = [f"  {worth.limit}{has}"]
     if worth.looser is None:
         lines.append("    looser:  no candidate would be better")
     else:
-        lines.append(f"    looser:  {_step(worth, worth.looser, 'you could have')}")
+        lines.append(f"    looser:  {_step_words(worth, worth.looser, 'you could have')}")
     if worth.best_buy is not None:
-        lines.append(f"    gains most for its price:  {_step(worth, worth.best_buy, 'you could have')}")
+        lines.append(f"    gains most for its price:  {_step_words(worth, worth.best_buy, 'you could have')}")
     if worth.tighter is not None:
-        lines.append(f"    tighter: {_step(worth, worth.tighter, 'you would have')}")
+        lines.append(f"    tighter: {_step_words(worth, worth.tighter, 'you would have')}")
     return lines
 
 
-def _nothing_found(answer: Answer) -> list[str]:
+def _words_without_candidate(answer: Answer) -> list[str]:
     if not answer.n_compared:
         return ["No candidate has all the measures that the question speaks of."]
     lines = [f"No candidate keeps all limits of: {answer.question}"]
     lines.append("How far each limit would have to be loosened by itself:")
     for worth in answer.limits:
         found = (
-            "by itself it does not help" if worth.looser is None else _step(worth, worth.looser, "there is")
+            "by itself it does not help"
+            if worth.looser is None
+            else _step_words(worth, worth.looser, "there is")
         )
         lines.append(f"  {worth.limit}: {found}")
     if answer.nearest is not None:
@@ -77,8 +84,8 @@ def _counts(answer: Answer) -> list[str]:
     return lines
 
 
-def _step(worth: LimitWorth, step: Step, have: str) -> str:
-    return f"at {_value(worth, step.at)} {have} {_figures(step.figures)}: {_called(step.candidate)}"
+def _step_words(worth: LimitWorth, step: Step, have: str) -> str:
+    return f"at {_value(worth, step.at)} {have} {_figures(step.figures)}: {_short_name(step.candidate)}"
 
 
 def _value(worth: LimitWorth, value: float) -> str:
@@ -92,7 +99,7 @@ def _named(candidate: Candidate) -> str:
     return f"{candidate.id}  {formatting.recipe_name(candidate.recipe)}"
 
 
-def _called(candidate: Candidate) -> str:
+def _short_name(candidate: Candidate) -> str:
     return f"{formatting.recipe_name(candidate.recipe)} ({candidate.id})"
 
 
@@ -109,7 +116,7 @@ def _all_values(answer: Answer, candidate: Candidate) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _listed(names: Iterable[str]) -> str:
+def _joined_names(names: Iterable[str]) -> str:
     every = list(names)
     shown = every[:_MOST_NAMED]
     return "; ".join(shown) + (f" and {len(every) - len(shown)} more" if len(every) > len(shown) else "")

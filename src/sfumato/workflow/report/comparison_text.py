@@ -16,7 +16,7 @@ def figure_rows(found: Comparison) -> list[list[str]]:
     return [
         [
             figure.label + (f" of {figure.attribute}" if figure.attribute else ""),
-            *(_shown(figure.label, value) for value in (figure.first, figure.second)),
+            *(_value_words(figure.label, value) for value in (figure.first, figure.second)),
             _verdict(found, figure),
         ]
         for figure in found.figures
@@ -56,7 +56,7 @@ def _verdict(found: Comparison, figure: Figure) -> str:
     return {"first": found.names[0], "second": found.names[1], "alike": "the same"}[figure.verdict]
 
 
-def _shown(label: str, value: float | None) -> str:
+def _value_words(label: str, value: float | None) -> str:
     return "n/a" if value is None else formatting.value_of(label, value)
 
 
@@ -91,7 +91,7 @@ def _about_records(found: Comparison) -> list[str]:
     if found.released is None:
         return []
     first, second = found.names
-    lines = [line for each in found.worse_off for line in _about_one(found, each)]
+    lines = [line for each in found.worse_off for line in _measure_words_of(found, each)]
     left_out = [
         (found.released["only-first"], f"only {first} releases"),
         (found.released["only-second"], f"only {second} releases"),
@@ -107,7 +107,7 @@ def _about_records(found: Comparison) -> list[str]:
     return lines
 
 
-def _about_one(found: Comparison, each: WorseOff) -> list[str]:
+def _measure_words_of(found: Comparison, each: WorseOff) -> list[str]:
     first, second = found.names
     about = (
         "by the size of their class"

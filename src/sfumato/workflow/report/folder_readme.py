@@ -188,20 +188,20 @@ def readme(manifest: Manifest) -> str:
     manifest
         What the folder says of itself.
     """
-    return "\n".join(_lines(manifest)) + "\n"
+    return "\n".join(_table_rows(manifest)) + "\n"
 
 
-def _about(layout: LayoutFacts) -> str:
+def _records_line(layout: LayoutFacts) -> str:
     """State the number of original records: an approximate one for synthetic records, which omit nobody."""
     if layout.kind == "synthetic":
         return f"The original has about {layout.n_original:,} records."
     return f"The original has {layout.n_original:,} records; what was left out is in no file."
 
 
-def _lines(manifest: Manifest) -> Iterator[str]:
+def _table_rows(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
     yield "# How to read this folder\n"
-    yield f"{_STANDS_FOR[layout.kind]} {_about(layout)} {_LABEL}\n"
+    yield f"{_STANDS_FOR[layout.kind]} {_records_line(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)
     if layout.group is not None:
         yield (

@@ -51,12 +51,12 @@ def table_html(table: Table) -> str:
 
 def schema_html(schema: Schema) -> str:
     """Show the role of each attribute, its kind, and how it generalizes."""
-    rows = [[a.name, a.role, a.kind or "as in the table", _generalizes(a)] for a in schema.attributes]
+    rows = [[a.name, a.role, a.kind or "as in the table", _hierarchy_words(a)] for a in schema.attributes]
     said = f"of {len(schema.attributes):,} attributes"
     return _card("Schema", said, ["attribute", "role", "kind", "hierarchy"], rows)
 
 
-def _generalizes(attribute: Attribute) -> str:
+def _hierarchy_words(attribute: Attribute) -> str:
     source = attribute.hierarchy
     if isinstance(source, Hierarchy):
         return f"{source.height + 1} levels"
@@ -86,7 +86,7 @@ def release_html(release: Release) -> str:
             name,
             release.schema[name].role,
             f"{len(set(release.cells[name].codes.tolist())):,}",
-            _lost(release, name),
+            _loss_words(release, name),
         ]
         for name in release.schema.released
     ]
@@ -94,7 +94,7 @@ def release_html(release: Release) -> str:
     return _card("Release", how, heads, rows, [" ".join(told), *release.notes], picture=release.plot())
 
 
-def _lost(release: Release, name: str) -> str:
+def _loss_words(release: Release, name: str) -> str:
     loss = release.information_lost(name)
     return "not applicable" if loss is None else formatting.share(loss)
 

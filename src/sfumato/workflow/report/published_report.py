@@ -98,7 +98,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     written
         The release as a stranger reads it from the published files.
     """
-    told = Sayings(manifest, written)
+    told = ManifestStatements(manifest, written)
     unverified, chosen = manifest.unverified, told.chosen
     n_tried = sum(unverified.tried.values())
     found_alone = alone_by_insensitive(written)
@@ -286,7 +286,7 @@ def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
         ).format(insensitive, "is" if len(each.attributes) == 1 else "are", names)
 
 
-def _marked_adversaries(told: Sayings) -> Iterator[Against]:
+def _marked_adversaries(told: ManifestStatements) -> Iterator[Against]:
     """Return the adversaries, with the marked titles of their measures."""
     for found in measures_against([told.chosen]):
         names = dict.fromkeys(
@@ -308,7 +308,7 @@ def _names(scenarios: Iterable[Mapping[str, Any]]) -> set[str]:
     return {str(each["name"]) for each in scenarios}
 
 
-def _marked_scenarios(told: Sayings) -> Iterator[dict[str, Any]]:
+def _marked_scenarios(told: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Describe the scenarios; each figure carries the mark of its parameter."""
     places = [
         (pointer(*here, "parameters"), each.parameters)
@@ -328,7 +328,7 @@ def _marked_scenarios(told: Sayings) -> Iterator[dict[str, Any]]:
         }
 
 
-def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
+def _attacks_left(told: ManifestStatements) -> Iterator[dict[str, Any]]:
     for row in attacks_left(told.taken, told.written.kind):
         words = row["words"]
         title = explained(words.title) or row["name"].replace("-", " ")
@@ -336,7 +336,7 @@ def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Sayings:
+class ManifestStatements:
     """The statements of a manifest, as the words and rows of a report need them."""
 
     manifest: Manifest
@@ -541,7 +541,7 @@ def _by_attribute(claim: Measurement, written: Release) -> Measurement:
     return replace(again, detail={**claim.detail, **again.detail})
 
 
-def _summary(told: Sayings) -> dict[str, Any]:
+def _summary(told: ManifestStatements) -> dict[str, Any]:
     """Return the most important numbers, as sentences and as figures."""
     axes = tuple(told.manifest.unverified.headline)
     sentences = []
@@ -567,7 +567,7 @@ def unverified_label() -> Markup:
     return Markup(' <span class="unverified" data-claim="{}">{}</span>').format(LABEL, UNVERIFIED_CLAIM)
 
 
-def _released_figures(told: Sayings) -> Iterator[tuple[str, Markup, Markup]]:
+def _released_figures(told: ManifestStatements) -> Iterator[tuple[str, Markup, Markup]]:
     """Yield the numbers of released records and people, each as a figure with a name and a hint."""
     written, people = told.written, told.manifest.unverified.people
     kept = counted(MarkedCount(written.n_records, "cells", "n_records"))
@@ -606,7 +606,7 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
+def _limits(manifest: Manifest, told: ManifestStatements) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = [methods.find("model", name) for each in manifest.requirements for name in each.model]
     unverified = manifest.unverified
@@ -627,7 +627,7 @@ def _limits(manifest: Manifest, told: Sayings) -> dict[str, Any]:
     }
 
 
-def _policy_row(told: Sayings, name: str, limit: Limit) -> dict[str, Any]:
+def _policy_row(told: ManifestStatements, name: str, limit: Limit) -> dict[str, Any]:
     facts = told.manifest.policy[name]
     here = ("policy", name)
     parameters = marked_words(facts.measure, _limited_label(name), facts.parameters or {}, *here)
@@ -666,7 +666,7 @@ def marked_limit(name: str, limit: LimitFacts) -> Markup:
     )
 
 
-def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
+def measured_rows(told: ManifestStatements, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return the rows of one axis: claims with their values, the owner's figures as bands."""
     for place, claim in enumerate(told.manifest.claims):
         if claim.axis == axis and not is_counted_by_owner(told.manifest, claim.measure):
@@ -678,7 +678,7 @@ def measured_rows(told: Sayings, axis: Axis) -> Iterator[dict[str, Any]]:
                 yield row | _limit_on(told, figure, "figures", told.number(figure))
 
 
-def _claimed_row(told: Sayings, place: int) -> dict[str, Any]:
+def _claimed_row(told: ManifestStatements, place: int) -> dict[str, Any]:
     """Describe a claim with everything next to its value."""
     claim, found, here = told.manifest.claims[place], told.claims[place], ("claims", place)
 
@@ -712,7 +712,7 @@ def _reason(claim: Claimed, here: tuple[str | int, ...]) -> Markup:
     return marked_text(pointer(*here, "detail", "reason"), reason if isinstance(reason, str) else None)
 
 
-def _marked_notes(told: Sayings, place: int) -> Iterator[tuple[str, Markup]]:
+def _marked_notes(told: ManifestStatements, place: int) -> Iterator[tuple[str, Markup]]:
     """Yield each number next to a claim, with its meaning."""
     claim, found = told.manifest.claims[place], told.claims[place]
     names = [name for name in found.detail if name not in ("reason", BY_ATTRIBUTE)]
@@ -726,7 +726,7 @@ def _marked_notes(told: Sayings, place: int) -> Iterator[tuple[str, Markup]]:
         yield where, mark(pointer("cells", "levels", place, name), json_value(level), text)
 
 
-def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
+def _attack_rows(told: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Describe the attacks; their underlying rates are known to the owner alone."""
     for row in measured_rows(told, "privacy"):
         if is_attack(row["measure"]):
@@ -735,7 +735,9 @@ def _attack_rows(told: Sayings) -> Iterator[dict[str, Any]]:
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
-def _limit_on(told: Sayings, found: Claimed | OwnerFigure, kind: str, place: int) -> dict[str, Any]:
+def _limit_on(
+    told: ManifestStatements, found: Claimed | OwnerFigure, kind: str, place: int
+) -> dict[str, Any]:
     """Return the limit for a row, and whether it is met."""
     name = shown_limit(told.manifest, found)
     if name is None:
@@ -751,7 +753,7 @@ def _limit_on(told: Sayings, found: Claimed | OwnerFigure, kind: str, place: int
     }
 
 
-def _owner_row(told: Sayings, label: str, figure: OwnerFigure) -> dict[str, Any]:
+def _owner_row(told: ManifestStatements, label: str, figure: OwnerFigure) -> dict[str, Any]:
     asked = methods.find("measure", figure.measure)
     is_told = figure.band is not None
     how = (
@@ -773,7 +775,7 @@ def _owner_row(told: Sayings, label: str, figure: OwnerFigure) -> dict[str, Any]
     }
 
 
-def _claim_rows(told: Sayings) -> Iterator[dict[str, Any]]:
+def _claim_rows(told: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Pair each claim with the recipe's requirement."""
     for place, claim in enumerate(told.manifest.claims):
         row = _claimed_row(told, place)

@@ -27,7 +27,7 @@ from sfumato.workflow.report.folder_readme import readme
 from sfumato.workflow.report.owner_report import rendered
 from sfumato.workflow.report.published_report import (
     TITLES,
-    Sayings,
+    ManifestStatements,
     cell_counts,
     marked_band,
     marked_limit,
@@ -61,7 +61,7 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
 
 
 def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
-    told = Sayings(manifest, written)
+    told = ManifestStatements(manifest, written)
     rows = list(measured_rows(told, "privacy"))
     return {
         "variables": list(_variable_rows(manifest, written)),
@@ -98,17 +98,17 @@ def _is_trial(measure: str) -> bool:
     return adversary_of(measure)[1] is not None and needs != "release"
 
 
-def _risk_facts(told: Sayings) -> dict[str, Any] | None:
+def _risk_facts(told: ManifestStatements) -> dict[str, Any] | None:
     """Return the re-identification risk in the published cells; ``None`` if it is not claimed."""
-    place, claim = _first(told, _RISK)
+    place, claim = _first_claim(told, _RISK)
     if claim is None or claim.value is None:
         return None
-    at_k, smallest = _first(told, "k-anonymity")
+    at_k, smallest = _first_claim(told, "k-anonymity")
     here = ("claims", place, "detail")
     average = float(claim.detail["average"])
     met, words = _by_usual_threshold(claim.value)
     return {
-        "worst": mark(pointer("claims", place, "value"), json_value(claim.value), _risk(claim.value)),
+        "worst": mark(pointer("claims", place, "value"), json_value(claim.value), _risk_words(claim.value)),
         "average": mark(pointer(*here, "average"), average, formatting.value_of(_RISK, average)),
         "uniques": MarkedCount(int(claim.detail["uniques"]), *here, "uniques"),
         "smallest": MarkedCount(int((smallest and smallest.value) or 0), "claims", at_k, "value"),
@@ -116,13 +116,13 @@ def _risk_facts(told: Sayings) -> dict[str, Any] | None:
     }
 
 
-def _first(told: Sayings, measure: str) -> tuple[int, Measurement | None]:
+def _first_claim(told: ManifestStatements, measure: str) -> tuple[int, Measurement | None]:
     """Return the first claim of a measure, and its place."""
     found = ((place, claim) for place, claim in enumerate(told.claims) if claim.measure == measure)
     return next(found, (0, None))
 
 
-def _risk(value: float) -> str:
+def _risk_words(value: float) -> str:
     """Print a risk, with more digits if rounding would make it equal the usual threshold."""
     short = formatting.value_of(_RISK, value)
     return formatting.exactly(_RISK, value) if short == formatting.value_of(_RISK, _USUAL) else short
@@ -137,7 +137,7 @@ def _by_usual_threshold(risk: float) -> tuple[bool, str]:
     return False, "more than 0.09"
 
 
-def _thresholds(told: Sayings) -> Iterator[dict[str, Any]]:
+def _thresholds(told: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Return the publisher's own limits on the re-identification risk."""
     for name, limit in told.policy.items():
         if name.partition(" ")[0] == _RISK:

@@ -83,7 +83,7 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
             "measure": formatting.measure_words(name).title,
             "limit": formatting.limit_of(name, limit),
             "means": limit_means(name, limit),
-            "reached": _reached(name, value, limit),
+            "reached": _reached_words(name, value, limit),
             "met": limit.allows(value),
             "unverified": False,
         }
@@ -92,7 +92,7 @@ def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[d
     ]
 
 
-def _reached(name: str, value: float | None, limit: Limit) -> str:
+def _reached_words(name: str, value: float | None, limit: Limit) -> str:
     """Print a value, with more digits if rounding would change whether it meets the limit."""
     if value is None:
         return "not applicable"
@@ -130,8 +130,8 @@ def measurement_rows(
         | {
             "limit": formatting.limit_of(m.measure, limit) if limit else "",
             "met": limit is not None and limit.allows(m.value),
-            "as_is": _same_of(frontier, "as-is", chosen, m),
-            "withheld": _same_of(frontier, "suppress-quasi-identifiers", chosen, m),
+            "as_is": _same_of_trivial(frontier, "as-is", chosen, m),
+            "withheld": _same_of_trivial(frontier, "suppress-quasi-identifiers", chosen, m),
         }
         for m in chosen.measurements
         if m.axis == axis
@@ -162,7 +162,7 @@ def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, 
     return next((policy[name] for name in names if measurement in named(chosen.measurements, name)), None)
 
 
-def _same_of(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
+def _same_of_trivial(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:
     """Print the corresponding measurement of a trivial release: the one at the same position."""
 
     def alike(candidate: Candidate) -> list[Measurement]:

@@ -48,11 +48,11 @@ def steepest_stretch(plane: Plane) -> Plane | None:
     best: list[tuple[float, float]] = []
     for first, (start, _) in enumerate(places):
         part = [place for place in places[first:] if place[0] - start <= _WIDTH]
-        if len(part) >= _FEWEST and _fall(part) > _fall(best):
+        if len(part) >= _FEWEST and _steepness(part) > _steepness(best):
             best = part
-    if _fall(best) < _LEAST_FALL or len(best) == len(places):
+    if _steepness(best) < _LEAST_FALL or len(best) == len(places):
         return None
-    (left, right), (low, high) = (_widened(*(place[axis] for place in best)) for axis in (0, 1))
+    (left, right), (low, high) = (_with_margin(*(place[axis] for place in best)) for axis in (0, 1))
     # what is infinite is drawn at a border, where it would seem to be near here
     finite = [c for c in plane.frontier.comparable if all(map(math.isfinite, plane.values(c)))]
     shown = replace(plane.frontier, candidates=tuple(finite))
@@ -94,12 +94,12 @@ def _fractions(plane: Plane, candidate: Candidate) -> tuple[float, float]:
     return plane.x.fraction(x), plane.y.fraction(y)
 
 
-def _fall(places: list[tuple[float, float]]) -> float:
+def _steepness(places: list[tuple[float, float]]) -> float:
     heights = [height for _, height in places]
     return max(heights) - min(heights) if heights else 0.0
 
 
-def _widened(*places: float) -> tuple[float, float]:
+def _with_margin(*places: float) -> tuple[float, float]:
     """Return both ends with a margin."""
     low, high = min(places), max(places)
     margin = max(_MARGIN * (high - low), 0.02)

@@ -30,23 +30,29 @@ from sfumato.workflow.store.store_layout import identity_of, prepare
 IN_MEMORY = Path(":memory:")
 """The place of a store that is gone with the process."""
 
-_HEAD = b"SQLite format 3\0"
-_NO_PLACE = ("SQLITE_READONLY", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM")
+_SQLITE_HEADER = b"SQLite format 3\0"
+_CANNOT_WRITE = (
+    "SQLITE_READONLY",
+    "SQLITE_FULL",
+    "SQLITE_CANTOPEN",
+    "SQLITE_IOERR_WRITE",
+    "SQLITE_IOERR_SHM",
+)
 
-_FAILED = '{"failed": 1}'
+_FAILED_VERSIONS = '{"failed": 1}'
 """The versions of a candidate that a method at fault left unmade: none of today, so it is tried again."""
 
-_MADE_AGAIN = ("candidate", "alias", "measurement", "proposal", "figure", "reading", "cost")
+_RECOMPUTABLE_TABLES = ("candidate", "alias", "measurement", "proposal", "figure", "reading", "cost")
 """The tables whose rows an exploration can compute again; the seed and decisions are not among them."""
-_LEFT_OUT = "left out here; `sfumato explore` computes them again"
-_LISTED = 3
+_RECOMPUTE_NOTE = "left out here; `sfumato explore` computes them again"
+_MAX_LISTED = 3
 """How many changed entries a warning names."""
 
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
-_MEND = "move it away or mend it"
+_REPLACE_REMEDY = "move it away or mend it"
 _NOT_UTF8 = "a name or text that was given is not valid UTF-8; rename the file or folder"
-_HELD = "another program holds it; wait for it or end it"
-_NEEDS_ROOM = "make room on the disk, or let the folder be written"
+_LOCKED_REMEDY = "another program holds it; wait for it or end it"
+_WRITE_REMEDY = "make room on the disk, or let the folder be written"
 
 
 class ChangedRows(UserWarning):
@@ -89,7 +95,9 @@ class Store:
         try:
             self._connection, self.secret, self.is_read_only = _connect(path)
         except sqlite3.Error as error:
-            raise StoreError(f"cannot open the store {path.name}: {_said(error)}; {_remedy(error)}") from None
+            raise StoreError(
+                f"cannot open the store {path.name}: {_first_line(error)}; {_remedy(error)}"
+            ) from None
         except OSError as error:
             raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
         self._has_warned = False
@@ -193,7 +201,7 @@ class Store:
         explored
             How many seconds were spent on exploring until now, all runs together.
         """
-        keyed = self._keyed(release)
+        keyed = self._keyed_fingerprint(release)
         first = self._holder_of(keyed, source, candidate.id)
         is_made_anew = bool(self.outdated({candidate.id: candidate.recipe}))
         with self._writing():
@@ -204,7 +212,7 @@ class Store:
             self._write_measurements(first or candidate.id, taken)
         return first or candidate.id
 
-    def _keyed(self, fingerprint: str) -> str | None:
+    def _keyed_fingerprint(self, fingerprint: str) -> str | None:
         """Key a fingerprint with the store's secret, so that nobody can test which release it fits."""
         if not fingerprint:
             return None
@@ -221,7 +229,7 @@ class Store:
     def _write_candidate(
         self, candidate: Candidate, source: str, release: str | None, explored: float, *, anew: bool
     ) -> None:
-        versions = _FAILED if candidate.failed else json.dumps(method_versions(candidate.recipe))
+        versions = _FAILED_VERSIONS if candidate.failed else json.dumps(method_versions(candidate.recipe))
         facts = (candidate.recipe.to_json(), candidate.infeasible, candidate.seconds, now(), versions)
         if anew:
             self._connection.execute("delete from measurement where candidate = ?", (candidate.id,))
@@ -258,7 +266,7 @@ class Store:
     def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, list[Measurement]]:
         """Return what was measured, by versions of today, of a stored release with this fingerprint."""
         found: dict[str, list[Measurement]] = {}
-        wanted, keyed = {key: measure_version(key) for key in asked}, self._keyed(release)
+        wanted, keyed = {key: measure_version(key) for key in asked}, self._keyed_fingerprint(release)
         with self._reading():
             rows = self._connection.execute(
                 "select asked, version, facts from sound_measurement where candidate in "
@@ -324,7 +332,9 @@ class Store:
     def given_up(self) -> set[str]:
         """Return the candidates that failed because of a faulty method or a limit."""
         with self._reading():
-            rows = self._connection.execute("select id from sound_candidate where versions = ?", (_FAILED,))
+            rows = self._connection.execute(
+                "select id from sound_candidate where versions = ?", (_FAILED_VERSIONS,)
+            )
             return {identity for (identity,) in rows}
 
     def mark(self) -> Mark:
@@ -357,7 +367,7 @@ class Store:
         also: dict[str, list[Alias]] = {}
         with self._reading():
             # where every row was just checked and is sound, no checksum need be computed a second time
-            sound = "" if reads_all and not self._warn_of_changed(_LEFT_OUT) else "sound_"
+            sound = "" if reads_all and not self._warn_of_changed(_RECOMPUTE_NOTE) else "sound_"
             for first, identity, recipe in self._connection.execute(
                 f"select candidate, id, recipe from {sound}alias where candidate in "
                 f"(select id from candidate where {wanted}) order by rowid",
@@ -386,7 +396,7 @@ class Store:
                     tuple(measured.get(identity, ())),
                     reason,
                     seconds,
-                    failed=versions == _FAILED,
+                    failed=versions == _FAILED_VERSIONS,
                     also=tuple(also.get(identity, ())),
                 )
                 for identity, recipe, reason, seconds, versions in rows
@@ -429,7 +439,7 @@ class Store:
         with self._reading():
             made = self._connection.execute(
                 "select id, recipe, versions from sound_candidate where source = ? and versions != ?",
-                (source, _FAILED),
+                (source, _FAILED_VERSIONS),
             ).fetchall()
             taken = self._connection.execute("select distinct asked, version from measurement").fetchall()
             measured = [
@@ -456,7 +466,7 @@ class Store:
     def find(self, prefix: str, source: str) -> Candidate:
         """Return the candidate whose id, or the id of one of its other recipes, starts with ``prefix``."""
         with self._reading():
-            self._warn_of_changed(_LEFT_OUT)
+            self._warn_of_changed(_RECOMPUTE_NOTE)
             begins = "substr({}, 1, length(:prefix)) = :prefix"
             rows = self._connection.execute(
                 f"select id, source from sound_candidate where {begins.format('id')} or id in "
@@ -468,7 +478,7 @@ class Store:
             for candidate in self._candidates("id = ?", (found[0],)):
                 return candidate
             # an index that speaks of a row which is not there
-            raise StoreError(f"cannot read the store {self.path.name}: it is damaged; {_MEND}")
+            raise StoreError(f"cannot read the store {self.path.name}: it is damaged; {_REPLACE_REMEDY}")
         if rows and not found:
             raise StoreError(
                 f"candidate {rows[0][0]} was made from other data: the data file or its attributes have "
@@ -540,7 +550,7 @@ class Store:
         with self._reading():
             self._warn_of_changed("computed again")
         with self._writing():
-            for table in _MADE_AGAIN:
+            for table in _RECOMPUTABLE_TABLES:
                 discard_unsound(self._connection, table)
             # another program does not remove what belongs to a candidate together with it
             for table in ("alias", "measurement"):
@@ -560,8 +570,8 @@ class Store:
         ]
         if entries and not self._has_warned:
             self._has_warned = True
-            more = f" and {len(entries) - _LISTED:,} more" if len(entries) > _LISTED else ""
-            said = f"{', '.join(entries[:_LISTED])}{more}: changed outside of sfumato, {consequence}"
+            more = f" and {len(entries) - _MAX_LISTED:,} more" if len(entries) > _MAX_LISTED else ""
+            said = f"{', '.join(entries[:_MAX_LISTED])}{more}: changed outside of sfumato, {consequence}"
             warnings.warn(f"{self.path.name}: {said}", ChangedRows, stacklevel=4)
         return bool(entries)
 
@@ -571,7 +581,7 @@ class Store:
     def _require_sound(self, table: str, what: str, where: str = "1") -> None:
         """Refuse rows that were changed and cannot be recomputed."""
         if any(is_meant for (is_meant,) in self._unsound(table, where)):
-            reason = f"{what} in it was changed outside of sfumato; {_MEND}"
+            reason = f"{what} in it was changed outside of sfumato; {_REPLACE_REMEDY}"
             raise StoreError(f"cannot read the store {self.path.name}: {reason}")
 
     @contextmanager
@@ -608,12 +618,12 @@ class Store:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                 reason = f"another `sfumato explore` is at work on {self.path.name}; wait for it or stop it"
             else:
-                remedy = _NEEDS_ROOM if _lacks_place(error) else "remove that file"
+                remedy = _WRITE_REMEDY if _lacks_place(error) else "remove that file"
                 reason = f"cannot lock the store {self.path.name} by {place.name}: {error}; {remedy}"
             raise StoreError(reason) from None
         except OSError as error:
             reason = f"cannot lock the store {self.path.name} by {place.name}: {error.strerror}"
-            raise StoreError(f"{reason}; {_NEEDS_ROOM}") from None
+            raise StoreError(f"{reason}; {_WRITE_REMEDY}") from None
         return lock
 
     @contextmanager
@@ -640,7 +650,7 @@ class Store:
         except UnicodeEncodeError:
             raise StoreError(f"cannot write the store {self.path.name}: {_NOT_UTF8}") from None
         except sqlite3.Error as error:
-            reason = f"{_said(error)}; {_way_out(error)}"
+            reason = f"{_first_line(error)}; {_write_remedy(error)}"
             raise StoreError(f"cannot write the store {self.path.name}: {reason}") from None
 
 
@@ -657,7 +667,7 @@ def is_being_explored(path: Path) -> bool:
     return False
 
 
-def _said(error: Exception) -> str:
+def _first_line(error: Exception) -> str:
     """Return the first line of SQLite's message; for a damaged file, the others show a table's definition."""
     return str(error).partition("\n")[0]
 
@@ -666,14 +676,14 @@ def _remedy(error: Exception) -> str:
     """Propose a remedy; a sound store that only lacks disk space must not be moved away."""
     if _lacks_place(error):
         return "even to be read it needs room on the disk and a folder that may be written; it is not damaged"
-    return _HELD if _is_held(error) else _MEND
+    return _LOCKED_REMEDY if _is_held(error) else _REPLACE_REMEDY
 
 
-def _way_out(error: Exception) -> str:
+def _write_remedy(error: Exception) -> str:
     """Propose a remedy for a failed write."""
     if getattr(error, "sqlite_errorname", "").startswith(_DAMAGED):
-        return _MEND
-    remedy = f"{_NEEDS_ROOM}; " if _lacks_place(error) else f"{_HELD}; " if _is_held(error) else ""
+        return _REPLACE_REMEDY
+    remedy = f"{_WRITE_REMEDY}; " if _lacks_place(error) else f"{_LOCKED_REMEDY}; " if _is_held(error) else ""
     return f"{remedy}nothing stored was lost"
 
 
@@ -682,7 +692,7 @@ def _is_held(error: Exception) -> bool:
 
 
 def _lacks_place(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorname", "").startswith(_NO_PLACE)
+    return getattr(error, "sqlite_errorname", "").startswith(_CANNOT_WRITE)
 
 
 def _lock_of(path: Path) -> Path:
@@ -790,5 +800,5 @@ def _may_write(path: Path) -> bool:
 def _is_database(path: Path) -> bool:
     """Return whether SQLite wrote the file; SQLite itself accepts any short file as an empty one."""
     with path.open("rb") as file:
-        head = file.read(len(_HEAD))
-    return head in (b"", _HEAD)
+        head = file.read(len(_SQLITE_HEADER))
+    return head in (b"", _SQLITE_HEADER)

@@ -31,7 +31,7 @@ THOUSANDS = {
     "\u00a0": "blank that does not break: 1\u00a0234\u00a0567",
     "\u202f": "narrow blank that does not break: 1\u202f234\u202f567",
 }
-_USUAL = {"separator": "", "encoding": "", "decimal": ".", "thousands": "", "missing-values": ""}
+_DEFAULTS = {"separator": "", "encoding": "", "decimal": ".", "thousands": "", "missing-values": ""}
 _MOST_MARKS, _LONGEST_MARK = 100, 100
 
 
@@ -72,7 +72,7 @@ def complaints(given: Mapping[str, str]) -> dict[str, str]:
 def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
     """Write the description of the file into the project file; defaults are removed."""
     section: Any = document["data"]
-    for key, usual in _USUAL.items():
+    for key, usual in _DEFAULTS.items():
         if given[key] == usual:
             section.pop(key, None)
             continue
@@ -99,14 +99,14 @@ def choices(data: Data) -> dict[str, dict[str, str]]:
     separators = {"": "recognised by itself"} | {sign: name for name, sign in SEPARATORS.items()}
     encodings = {"": "recognised by itself"} | {name: name for name in ENCODINGS}
     return {
-        "separator": _with(separators, data.separator),
-        "encoding": _with(encodings, data.encoding),
+        "separator": _with_own(separators, data.separator),
+        "encoding": _with_own(encodings, data.encoding),
         "decimal": DECIMALS,
         "thousands": THOUSANDS,
     }
 
 
-def _with(offered: dict[str, str], own: str | None) -> dict[str, str]:
+def _with_own(offered: dict[str, str], own: str | None) -> dict[str, str]:
     return offered if own is None or own in offered else offered | {own: own}
 
 

@@ -67,7 +67,7 @@ def applying(request: Request) -> Response:
     """Wait for a folder that is being written, and redirect to it; show refusals on the form."""
     begun = state_of(request).works.known(_key(request, request.path_params["target"]))
     if begun is None:
-        return RedirectResponse(_home(request), 303)
+        return RedirectResponse(_form_address(request), 303)
     said = "The records get the released values, the models are checked, and what was written is verified."
     made: NewMonth = waited(request, begun, "the new records", doing="Publishing", said=said)
     if made.is_refused:
@@ -111,7 +111,7 @@ def _form(request: Request, given: dict[str, str], errors: dict[str, str]) -> Re
     wanted = Path(given["file"]).stem or "next"
     parts = request.path_params
     if "folder" in parts:
-        parent, here = folder_of(request, project).name, link(request, "published", **_own(request))
+        parent, here = folder_of(request, project).name, link(request, "published", **_own_address(request))
     else:
         parent, here = chosen_of(request)[2].id, link(request, "release", id=parts["id"])
     return page(
@@ -120,24 +120,24 @@ def _form(request: Request, given: dict[str, str], errors: dict[str, str]) -> Re
         status=422 if errors else 200,
         parent=parent,
         back_to=here,
-        address=_home(request),
+        address=_form_address(request),
         given={**given, "folder": given["folder"] or free_name(project.path.parent, wanted)},
         errors=errors,
         files=list(_files(request, project)),
         publication=project.publication,
         where=project.path.parent.name,
         policy=[f"{name} {limit}" for name, limit in project.policy.items()],
-        then=_home(request).strip("/"),
+        then=_form_address(request).strip("/"),
     )
 
 
-def _own(request: Request) -> dict[str, str]:
+def _own_address(request: Request) -> dict[str, str]:
     return {"folder": folder_of(request, project_of(request)).name}
 
 
-def _home(request: Request) -> str:
+def _form_address(request: Request) -> str:
     if "folder" in request.path_params:
-        return link(request, "apply-published", **_own(request))
+        return link(request, "apply-published", **_own_address(request))
     return link(request, "apply-release", id=request.path_params["id"])
 
 

@@ -71,7 +71,7 @@ def ask(request: Request) -> Response:
         example=EXAMPLE,
         n_candidates=len(made),
         standing=[
-            (question, said, missing, [] if is_sensitive else _about_attributes(missing))
+            (question, said, missing, [] if is_sensitive else _disclosure_measures(missing))
             for question, said in STANDING.items()
             for missing in [unmeasured(parse(question), measurements)]
         ],
@@ -81,7 +81,7 @@ def ask(request: Request) -> Response:
     )
 
 
-def _about_attributes(measures: Iterable[str]) -> list[str]:
+def _disclosure_measures(measures: Iterable[str]) -> list[str]:
     """Return the measures of disclosure about a sensitive attribute."""
     return [name for name in measures if guards_attributes(name)]
 
@@ -94,13 +94,13 @@ def _answered(findings: Findings, asked: str, policy: Any, is_sensitive: bool) -
     except Misread as error:
         return {"error": sentence(str(error)), "parts": _parts(asked, (error.start, error.end))}
     except ParameterError as error:
-        about = [] if is_sensitive else _about_attributes(unmeasured(parse(asked), findings.measured))
+        about = [] if is_sensitive else _disclosure_measures(unmeasured(parse(asked), findings.measured))
         said = f"{about[0]} {_NOTHING_SENSITIVE}" if about else str(error)
-        return {"error": sentence(said), "parts": _parts(asked, _unknown(asked, findings.measured))}
+        return {"error": sentence(said), "parts": _parts(asked, _error_place(asked, findings.measured))}
     return {"answer": _facts(found, policy)}
 
 
-def _unknown(asked: str, measurements: list[Measurement]) -> tuple[int, int] | None:
+def _error_place(asked: str, measurements: list[Measurement]) -> tuple[int, int] | None:
     """Return the position of the first unknown measure, or of the last misused one."""
     question = parse(asked)
     for name in question.measures:

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from sfumato.interfaces.workbench.addresses import link
 from sfumato.interfaces.workbench.forms.plan_form import Plan
 from sfumato.interfaces.workbench.pages import back, page, posted
-from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.state.jobs import Job
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.route_lookup import opened_of, project_file_of
@@ -46,16 +46,16 @@ _BUDGETS = {60.0: ("1m", "a minute"), 300.0: ("5m", "5 minutes"), 1800.0: ("30m"
 
 
 @dataclass(frozen=True)
-class Seen:
+class ExploredProject:
     """What one request needs: the project, its current candidates, and which of them break the policy."""
 
     opened: Opened
-    sheet: Sheet
+    sheet: CandidateMatrix
     stamp: str
     broken: dict[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, request: Request) -> Seen:
+    def of(cls, request: Request) -> ExploredProject:
         """Open the project of a request and update its candidates."""
         opened, state = opened_of(request), state_of(request)
         project = opened.project
@@ -88,7 +88,7 @@ def _read_once(request: Request, state: State, store: Path, source: str) -> None
 
 def explore(request: Request) -> Response:
     """Show the frontier and the candidates."""
-    seen = Seen.of(request)
+    seen = ExploredProject.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
     rows, n_rows = candidate_rows(seen.sheet, view, seen.broken)
     chosen = seen.sheet.find(view.chosen)
@@ -118,12 +118,12 @@ def explore(request: Request) -> Response:
 
 def progress(request: Request) -> Response:
     """Show the progress of the exploration; the page polls it."""
-    return page(request, "explore_progress.html.j2", **_job_facts(request, Seen.of(request)))
+    return page(request, "explore_progress.html.j2", **_job_facts(request, ExploredProject.of(request)))
 
 
 def candidates(request: Request) -> Response:
     """Send all candidates to the chart's script, unless it has them already."""
-    seen = Seen.of(request)
+    seen = ExploredProject.of(request)
     if request.query_params.get("stamp") == seen.stamp:
         return Response(status_code=204)
     facts = plain_data(seen.sheet, seen.opened.project.policy, seen.broken)
@@ -132,7 +132,7 @@ def candidates(request: Request) -> Response:
 
 def details(request: Request) -> Response:
     """Show one candidate next to the chart."""
-    seen = Seen.of(request)
+    seen = ExploredProject.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
     chosen = seen.sheet.find(view.chosen)
     facts = _details(seen, view, chosen) if chosen else None
@@ -143,7 +143,7 @@ def picture(request: Request) -> Response:
     """Draw the frontier for a browser without scripts; only the efficient part of a very long list."""
     from sfumato.workflow.report.scatter_matrix import frontier_picture
 
-    seen = Seen.of(request)
+    seen = ExploredProject.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
     drawn: tuple[Candidate, ...] = seen.sheet.candidates
     if len(drawn) > _MOST_DRAWN:
@@ -196,7 +196,7 @@ def _here(request: Request, form: FormData) -> str:
     return link(request, "explore") + (asked if asked.startswith("?") else "")
 
 
-def _job_facts(request: Request, seen: Seen) -> dict[str, Any]:
+def _job_facts(request: Request, seen: ExploredProject) -> dict[str, Any]:
     """Return the state of the exploration, whether it was started here or elsewhere."""
     job, plan = _job(request), Plan.of(seen.opened.project.path)
     report = job.report if job else None
@@ -231,7 +231,7 @@ def _budgets(chosen: float | None) -> list[tuple[str, str, bool]]:
     return [*times, ("none", "as long as it takes", chosen is None)]
 
 
-def _growth(seen: Seen) -> dict[str, Any] | None:
+def _growth(seen: ExploredProject) -> dict[str, Any] | None:
     """Return how the frontier grew: the points of a line, and a sentence."""
     key = ("growth", seen.opened.project.store_path, seen.opened.source, seen.stamp, seen.usual)
     steps = remembered(key, lambda: _grown(seen)).shares
@@ -249,7 +249,7 @@ def _growth(seen: Seen) -> dict[str, Any] | None:
     }
 
 
-def _grown(seen: Seen) -> Growth:
+def _grown(seen: ExploredProject) -> Growth:
     project = seen.opened.project
     if not project.store_path.exists() or not set(seen.usual) <= set(seen.sheet.labels):
         return Growth(())
@@ -276,7 +276,7 @@ def _duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
+def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, Any]:
     """Return all details next to the chart about one candidate."""
     if chosen.infeasible is not None:
         return {
@@ -320,7 +320,7 @@ def _details(seen: Seen, view: View, chosen: Candidate) -> dict[str, Any]:
     }
 
 
-def _policy_words(seen: Seen) -> list[str]:
+def _policy_words(seen: ExploredProject) -> list[str]:
     return [
         f"{formatting.measure_words(name).title} {formatting.limit_of(name, limit)}"
         for name, limit in seen.opened.project.policy.items()

@@ -37,7 +37,7 @@ class MeasureColumn:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class CandidateMatrix:
     """The candidates that could be made, one row each, and those that could not.
 
     Parameters
@@ -78,7 +78,7 @@ class Sheet:
             [candidate.id for candidate in self.candidates],
         )
 
-    def _along(self, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
+    def _with_axes(self, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
         """Return the columns including these axes; a measure never taken applies to no candidate."""
         wanted = tuple(axes)
         nobody = {axis: self.values(axis) for axis in wanted if axis not in self._core.values}
@@ -87,22 +87,22 @@ class Sheet:
 
     def points(self, axes: Iterable[str]) -> Floats:
         """Return the rows on some axes, negated where needed so that lower is better."""
-        core, wanted = self._along(axes)
+        core, wanted = self._with_axes(axes)
         return core.points(wanted)
 
     def comparable(self, axes: Iterable[str]) -> Booleans:
         """Return which candidates have a value on every axis."""
-        core, wanted = self._along(axes)
+        core, wanted = self._with_axes(axes)
         return core.comparable(wanted)
 
     def efficient(self, axes: tuple[str, ...]) -> Booleans:
         """Return which candidates no other dominates."""
-        core, wanted = self._along(axes)
+        core, wanted = self._with_axes(axes)
         return core.efficient(wanted)
 
     def knee(self, axes: tuple[str, ...]) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends."""
-        core, wanted = self._along(axes)
+        core, wanted = self._with_axes(axes)
         row = core.knee(wanted)
         return None if row is None else self.candidates[row]
 
@@ -131,7 +131,7 @@ def _key(store: Path, source: str) -> _Key:
 
 
 @dataclass
-class _Known:
+class _StoreColumns:
     """What was read of one store."""
 
     mark: Mark | None = None
@@ -141,17 +141,17 @@ class _Known:
     columns: dict[str, MeasureColumn] = field(default_factory=dict)
     broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     policy: Mapping[str, Limit] = field(default_factory=dict)
-    sheet: Sheet | None = None
+    sheet: CandidateMatrix | None = None
 
 
-class Sheets:
+class CandidateMatrices:
     """The sheets of all projects that were viewed."""
 
     def __init__(self) -> None:
-        self._known: dict[_Key, _Known] = {}
+        self._known: dict[_Key, _StoreColumns] = {}
         self._lock = threading.Lock()
 
-    def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[Sheet, str]:
+    def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[CandidateMatrix, str]:
         """Return the current sheet of a store, and a stamp that changes with it.
 
         Parameters
@@ -165,7 +165,7 @@ class Sheets:
         """
         with self._lock:
             key = _key(store, source)
-            known = self._known.setdefault(key, _Known())
+            known = self._known.setdefault(key, _StoreColumns())
             if store.exists():
                 known = self._up_to_date(key, known)
             if known.sheet is None:
@@ -173,11 +173,11 @@ class Sheets:
             return _ordered(known.sheet, tuple(first)), _stamp(known.mark)
 
     def broken(
-        self, store: Path, source: str, sheet: Sheet, policy: Mapping[str, Limit]
+        self, store: Path, source: str, sheet: CandidateMatrix, policy: Mapping[str, Limit]
     ) -> dict[str, tuple[str, ...]]:
         """Describe for each candidate the limits of the policy that it breaks."""
         with self._lock:
-            known = self._known.setdefault(_key(store, source), _Known())
+            known = self._known.setdefault(_key(store, source), _StoreColumns())
             if known.policy != policy:
                 known.policy, known.broken = dict(policy), {}
             for candidate in sheet.candidates:
@@ -185,21 +185,21 @@ class Sheets:
                     known.broken[candidate.id] = tuple(broken_limits(candidate, policy))
             return known.broken
 
-    def _up_to_date(self, key: _Key, known: _Known) -> _Known:
+    def _up_to_date(self, key: _Key, known: _StoreColumns) -> _StoreColumns:
         store, _, source = key
         with Store(store, create=False) as opened:
             mark = opened.mark()
             if known.mark is not None and any(then > now for then, now in zip(known.mark, mark, strict=True)):
-                known = self._known[key] = _Known()
+                known = self._known[key] = _StoreColumns()
             if mark == known.mark:
                 return known
             for candidate in opened.candidates(source, since=known.mark):
-                _take_in(known, candidate)
+                _append(known, candidate)
             known.mark, known.sheet = mark, None
         return known
 
 
-def _take_in(known: _Known, candidate: Candidate) -> None:
+def _append(known: _StoreColumns, candidate: Candidate) -> None:
     known.candidates[candidate.id] = candidate
     known.broken.pop(candidate.id, None)
     by_label: dict[str, list[Any]] = {}
@@ -215,9 +215,9 @@ def _take_in(known: _Known, candidate: Candidate) -> None:
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
 
 
-def _sheet(known: _Known) -> Sheet:
+def _sheet(known: _StoreColumns) -> CandidateMatrix:
     made = tuple(c for c in known.candidates.values() if c.infeasible is None)
-    return Sheet(
+    return CandidateMatrix(
         made,
         tuple(c for c in known.candidates.values() if c.infeasible is not None),
         tuple(known.columns.values()),
@@ -226,7 +226,7 @@ def _sheet(known: _Known) -> Sheet:
     )
 
 
-def _ordered(sheet: Sheet, first: tuple[str, ...]) -> Sheet:
+def _ordered(sheet: CandidateMatrix, first: tuple[str, ...]) -> CandidateMatrix:
     place = {label: i for i, label in enumerate(first)}
     columns = sorted(sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place))))
     return sheet if columns == list(sheet.columns) else replace(sheet, columns=tuple(columns))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
@@ -39,7 +39,7 @@ class Findings:
         return list({(m.label, m.attribute): m for m in every}.values())
 
 
-def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Findings]) -> Findings:
+def found_in(opened: Opened, sheet: CandidateMatrix, stamp: str, known: dict[Path, Findings]) -> Findings:
     """Return the results of a project: cached ones, or newly computed and then cached."""
     project = opened.project
     axes = _measured_axes(project, sheet)
@@ -51,7 +51,7 @@ def found_in(opened: Opened, sheet: Sheet, stamp: str, known: dict[Path, Finding
     return found
 
 
-def _measured_axes(project: Project, sheet: Sheet) -> tuple[str, ...]:
+def _measured_axes(project: Project, sheet: CandidateMatrix) -> tuple[str, ...]:
     """Return the axes of the project; an unmeasured axis is replaced by another measure of its side."""
     labels = {name for column in sheet.columns for name in (column.label, column.label.partition(" ")[0])}
     sides = {side: [c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.interfaces.workbench.addresses import named
-from sfumato.interfaces.workbench.state.tasks import Key, Works
+from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
@@ -93,7 +93,7 @@ class Look:
 class Projects:
     """The projects of one folder, each read once, and again when one of its files changes."""
 
-    def __init__(self, folder: Path, works: Works) -> None:
+    def __init__(self, folder: Path, works: BackgroundTasks) -> None:
         self.folder = folder.resolve()
         self._works = works
 

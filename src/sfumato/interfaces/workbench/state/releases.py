@@ -12,7 +12,7 @@ from starlette.requests import Request
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import Key, Works
+from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
 
 if TYPE_CHECKING:
     from sfumato.results.frontier import Candidate, Frontier
@@ -49,7 +49,7 @@ def released(request: Request, opened: Opened, candidate: Candidate) -> Future[R
     return state_of(request).works.begin(key, lambda: remade(candidate, opened.table, opened.schema))
 
 
-def release_now(works: Works, opened: Opened, candidate: Candidate) -> Release:
+def release_now(works: BackgroundTasks, opened: Opened, candidate: Candidate) -> Release:
     """Return the cached release, or make and cache it right now.
 
     For works that need it: one that waited for another thread might wait for one that waits for it.
@@ -57,12 +57,12 @@ def release_now(works: Works, opened: Opened, candidate: Candidate) -> Release:
     from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
-    release = _at_hand(works, key) or remade(candidate, opened.table, opened.schema)
+    release = _finished(works, key) or remade(candidate, opened.table, opened.schema)
     works.begin(key, lambda: release, alone=False)
     return release
 
 
-def _at_hand(works: Works, key: Key) -> Release | None:
+def _finished(works: BackgroundTasks, key: Key) -> Release | None:
     known = works.known(key)
     if known is None or not known.done() or known.exception() is not None:
         return None

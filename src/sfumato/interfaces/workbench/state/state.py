@@ -13,10 +13,10 @@ from starlette.requests import Request
 
 from sfumato.interfaces.workbench.state.jobs import Jobs
 from sfumato.interfaces.workbench.state.projects import Projects
-from sfumato.interfaces.workbench.state.tasks import Works
+from sfumato.interfaces.workbench.state.tasks import BackgroundTasks
 
 if TYPE_CHECKING:
-    from sfumato.interfaces.workbench.state.candidate_matrix import Sheets
+    from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices
     from sfumato.interfaces.workbench.state.current_frontier import Findings
 
 
@@ -43,7 +43,7 @@ class State:
     """
 
     projects: Projects
-    works: Works
+    works: BackgroundTasks
     upload_bytes: int
     jobs: Jobs = field(default_factory=Jobs)
     findings: dict[Path, Findings] = field(default_factory=dict)
@@ -54,20 +54,20 @@ class State:
     @classmethod
     def of(cls, folder: Path, upload_bytes: int) -> State:
         """Return the state of a workbench that just started in a folder."""
-        works = Works()
+        works = BackgroundTasks()
         return cls(Projects(folder, works), works, upload_bytes)
 
     @property
-    def sheets(self) -> Sheets:
+    def sheets(self) -> CandidateMatrices:
         """The candidates that earlier requests read; importing them is slow."""
         with self._making:
             return self._sheets
 
     @cached_property
-    def _sheets(self) -> Sheets:
-        from sfumato.interfaces.workbench.state.candidate_matrix import Sheets
+    def _sheets(self) -> CandidateMatrices:
+        from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices
 
-        return Sheets()
+        return CandidateMatrices()
 
     def attach(self, app: Starlette) -> None:
         """Make this state available to the requests of an application."""

@@ -33,7 +33,7 @@ class StillReading(Exception):
         self.said = said
 
 
-class Works:
+class BackgroundTasks:
     """All tasks that were started, finished or not."""
 
     def __init__(self) -> None:

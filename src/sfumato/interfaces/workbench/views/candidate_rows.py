@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import numpy as np
 from starlette.datastructures import QueryParams
 
-from sfumato.interfaces.workbench.state.candidate_matrix import Sheet
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate
 from sfumato.results.measurement import (
@@ -59,7 +59,7 @@ class View:
     chosen: str = ""
 
     @classmethod
-    def of(cls, asked: QueryParams, sheet: Sheet, usual: tuple[str, ...]) -> View:
+    def of(cls, asked: QueryParams, sheet: CandidateMatrix, usual: tuple[str, ...]) -> View:
         """Read an address; unmeasured axes are refused."""
         axes = tuple(dict.fromkeys(asked.getlist("axis")))[:MOST_AXES]
         for axis in axes:
@@ -100,7 +100,7 @@ class View:
         return "?" + urlencode(pairs)
 
 
-def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
+def usual_axes(sheet: CandidateMatrix, usual: tuple[str, ...]) -> tuple[str, ...]:
     """Return the project's axes, or measured ones of both sides in their place, then the rest."""
     if not sheet.columns:
         return usual
@@ -112,7 +112,9 @@ def usual_axes(sheet: Sheet, usual: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*chosen, *(label for side in sides for label in side[:2]), *sheet.labels)))
 
 
-def worst_axes(sheet: Sheet, usual: tuple[str, ...], by: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def worst_axes(
+    sheet: CandidateMatrix, usual: tuple[str, ...], by: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
     """Return for each attribute the project's axes for the worst-off group, if all were measured."""
     if not sheet.candidates:
         return {}
@@ -125,7 +127,7 @@ def worst_axes(sheet: Sheet, usual: tuple[str, ...], by: Iterable[str]) -> dict[
 
 
 def candidate_rows(
-    sheet: Sheet, view: View, broken: Mapping[str, tuple[str, ...]]
+    sheet: CandidateMatrix, view: View, broken: Mapping[str, tuple[str, ...]]
 ) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of the requested page, and their total number."""
     efficient = sheet.efficient(view.axes)
@@ -166,7 +168,7 @@ def shown_value(label: str, value: float | None) -> str:
 
 
 def plain_data(
-    sheet: Sheet, policy: Mapping[str, Any], broken: Mapping[str, tuple[str, ...]]
+    sheet: CandidateMatrix, policy: Mapping[str, Any], broken: Mapping[str, tuple[str, ...]]
 ) -> dict[str, Any]:
     """Return all candidates for the chart's script: one list for each measure."""
     place = {name: i for i, (name, _, _) in enumerate(sheet.families)}
@@ -220,7 +222,7 @@ def _finite(values: Iterable[float]) -> list[float | str | None]:
     ]
 
 
-def _ordered(sheet: Sheet, view: View, rows: list[int]) -> list[int]:
+def _ordered(sheet: CandidateMatrix, view: View, rows: list[int]) -> list[int]:
     if view.sort == "recipe":
         return sorted(rows, key=lambda row: sheet.recipes[row], reverse=view.descending)
     values = sheet.points(view.axes) if not view.sort else sheet.values(view.sort)[:, np.newaxis]
