@@ -291,7 +291,14 @@ class _Tally:
 
 
 def _largest_flow(fits: Booleans, weights: Floats, counts: Floats) -> float:
-    """Return the number of records that can get fitting values: the minimum cut of each group."""
+    """Return the number of records that can get fitting values.
+
+    In each group this is a maximum flow from records to values: a kind of records has as much as `weights`
+    says, a kind of values takes up what `counts` says, and they are connected where `fits` holds. A maximum
+    flow equals a minimum cut. For each choice of values to cut, the cheapest cut adds exactly the records
+    that fit a value which is not cut, so trying all choices finds the minimum for all groups at once. This
+    takes 2 to the number of kinds of values steps, which `_MOST_COLUMNS` bounds.
+    """
     smallest = np.full(counts.shape[1], np.inf)
     for cut in itertools.product((False, True), repeat=len(counts)):
         is_cut = np.array(cut)
