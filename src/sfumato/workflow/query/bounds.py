@@ -22,7 +22,7 @@ from sfumato.workflow.query.published_records import QueryLines
 _MOST_AMOUNTS = 10_000_000
 """Where there are more amounts of places in groups than this, they are added up anew for each cell."""
 _MOST_COLUMNS = 6
-"""Where sensitive values are of more kinds than this to a query, groups are not looked into."""
+"""If a query distinguishes more kinds of sensitive values, the bounds ignore how many of each a group has."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,14 +98,14 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     written
         The release as a stranger reads it from the published files.
     """
-    told = ManifestStatements(manifest, written)
-    unverified, chosen = manifest.unverified, told.chosen
+    statements = ManifestStatements(manifest, written)
+    unverified, chosen = manifest.unverified, statements.chosen
     n_tried = sum(unverified.tried.values())
     found_alone = alone_by_insensitive(written)
     people = unverified.people
     return {
         "owner": False,
-        **frame(unverified, told.schema, published_sections()),
+        **frame(unverified, statements.schema, published_sections()),
         **_marked_texts(manifest),
         "version": manifest.sfumato,
         "marked_version": mark("/sfumato", manifest.sfumato, manifest.sfumato),
@@ -115,16 +115,16 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         if people is None
         else MarkedCount(people.original, "unverified", "people", "original"),
         "n_attributes": MarkedCount(len(unverified.attributes), "cells", "n_attributes"),
-        "n_identifying": MarkedCount(len(told.schema.identifying), "cells", "n_identifying"),
-        "n_released": MarkedCount(len(told.schema.released), "cells", "n_released"),
+        "n_identifying": MarkedCount(len(statements.schema.identifying), "cells", "n_identifying"),
+        "n_released": MarkedCount(len(statements.schema.released), "cells", "n_released"),
         "missing_words": mark("/unverified/missing", unverified.missing, MISSING_WORDS[unverified.missing]),
         "kind_words": mark("/layout/kind", written.kind, written.kind),
         "attributes": list(_attribute_rows(manifest)),
-        "adversaries": list(_marked_adversaries(told)),
-        "attacks": list(_attack_rows(told)),
-        "attacks_tried": attacks_tried(told.taken),
-        "attacks_left": list(_attacks_left(told)),
-        "scenarios": list(_marked_scenarios(told)),
+        "adversaries": list(_marked_adversaries(statements)),
+        "attacks": list(_attack_rows(statements)),
+        "attacks_tried": attacks_tried(statements.taken),
+        "attacks_left": list(_attacks_left(statements)),
+        "scenarios": list(_marked_scenarios(statements)),
         "terms": {
             term: explained(text) for term, text in TERMS.items() if term not in ("knee", "hypervolume")
         },
@@ -157,15 +157,17 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         },
         "signed_by": marked_text("/signed_by", manifest.signed_by),
         "parent": _marked_parent(manifest),
-        **_summary(told),
-        "limits": _limits(manifest, told),
+        **_summary(statements),
+        "limits": _limits(manifest, statements),
         "insensitive": [_alone_row(place, each) for place, each in enumerate(found_alone)],
         "unprotected": list(_warnings(found_alone)),
-        "policy": [_policy_row(told, name, limit) for name, limit in told.policy.items()],
-        "policy_verdict": _policy_verdict(all(told.met(name, limit) for name, limit in told.policy.items())),
+        "policy": [_policy_row(statements, name, limit) for name, limit in statements.policy.items()],
+        "policy_verdict": _policy_verdict(
+            all(statements.met(name, limit) for name, limit in statements.policy.items())
+        ),
         **_recipe_facts(manifest, chosen),
-        "measured": {side: list(measured_rows(told, side)) for side in SIDES},
-        "claims": list(_claim_rows(told)),
+        "measured": {side: list(measured_rows(statements, side)) for side in SIDES},
+        "claims": list(_claim_rows(statements)),
         "changes": list(_change_rows(manifest, written)),
         "losses_chart": None,
         **_class_facts(written),
@@ -286,12 +288,12 @@ def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
         ).format(insensitive, "is" if len(each.attributes) == 1 else "are", names)
 
 
-def _marked_adversaries(told: ManifestStatements) -> Iterator[Against]:
+def _marked_adversaries(statements: ManifestStatements) -> Iterator[Against]:
     """Return the adversaries, with the marked titles of their measures."""
-    for found in measures_against([told.chosen]):
+    for found in measures_against([statements.chosen]):
         names = dict.fromkeys(
             each.measure
-            for each in told.chosen.measurements
+            for each in statements.chosen.measurements
             if each.axis == "privacy" and adversary_of(each.measure) == (found.guards, found.attacker)
         )
         titles = [explained(formatting.measure_words(name).title) or name.replace("-", " ") for name in names]
@@ -300,7 +302,9 @@ def _marked_adversaries(told: ManifestStatements) -> Iterator[Against]:
         attacker = found.attacker
         if attacker is not None:
             attacker = replace(attacker, title=explained(attacker.title), wants=explained(attacker.wants))
-        scenarios = tuple(each for each in _marked_scenarios(told) if each["name"] in _names(found.scenarios))
+        scenarios = tuple(
+            each for each in _marked_scenarios(statements) if each["name"] in _names(found.scenarios)
+        )
         yield replace(found, attacker=attacker, measures=measures, scenarios=scenarios)
 
 
@@ -308,14 +312,14 @@ def _names(scenarios: Iterable[Mapping[str, Any]]) -> set[str]:
     return {str(each["name"]) for each in scenarios}
 
 
-def _marked_scenarios(told: ManifestStatements) -> Iterator[dict[str, Any]]:
+def _marked_scenarios(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Describe the scenarios; each figure carries the mark of its parameter."""
     places = [
         (pointer(*here, "parameters"), each.parameters)
-        for here, each in told.places()
+        for here, each in statements.places()
         if isinstance(each.parameters.get("scenario"), Mapping)
     ]
-    for row in scenario_rows([told.chosen]):
+    for row in scenario_rows([statements.chosen]):
         place, parameters = next(
             (place, parameters)
             for place, parameters in places
@@ -328,8 +332,8 @@ def _marked_scenarios(told: ManifestStatements) -> Iterator[dict[str, Any]]:
         }
 
 
-def _attacks_left(told: ManifestStatements) -> Iterator[dict[str, Any]]:
-    for row in attacks_left(told.taken, told.written.kind):
+def _attacks_left(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
+    for row in attacks_left(statements.taken, statements.written.kind):
         words = row["words"]
         title = explained(words.title) or row["name"].replace("-", " ")
         yield row | {"words": replace(words, title=title, meaning=explained(words.meaning))}
@@ -454,7 +458,7 @@ class ManifestStatements:
                 continue
             if self.claimed_value(axis) is not None:
                 value = self.claimed_value(axis)
-                place, told = next(
+                place, statements = next(
                     (at, each)
                     for at, each in enumerate(self.claims)
                     if each in named(self.claims, axis) and each.value == value
@@ -468,14 +472,14 @@ class ManifestStatements:
                 if figure is None:
                     continue
                 here = ("unverified", "figures", self.number(figure))
-                told = next(each for each in found if each.attribute == figure.attribute)
+                statements = next(each for each in found if each.attribute == figure.attribute)
                 shown_value, is_checked = self.band(figure), False
                 parameters = figure.parameters
             yield Headline(
-                marked_words(told.measure, told.label, parameters, *here),
-                _marked_name(here, told.measure, told.attribute),
+                marked_words(statements.measure, statements.label, parameters, *here),
+                _marked_name(here, statements.measure, statements.attribute),
                 shown_value,
-                mark(pointer(*here, "better"), told.better, formatting.direction(told.better)),
+                mark(pointer(*here, "better"), statements.better, formatting.direction(statements.better)),
                 is_checked,
             )
 
@@ -541,11 +545,11 @@ def _by_attribute(claim: Measurement, written: Release) -> Measurement:
     return replace(again, detail={**claim.detail, **again.detail})
 
 
-def _summary(told: ManifestStatements) -> dict[str, Any]:
+def _summary(statements: ManifestStatements) -> dict[str, Any]:
     """Return the most important numbers, as sentences and as figures."""
-    axes = tuple(told.manifest.unverified.headline)
+    axes = tuple(statements.manifest.unverified.headline)
     sentences = []
-    for each in told.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
+    for each in statements.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
         if "not applicable" not in each.value:
             label = "" if each.is_checked else unverified_label()
             before, _, after = (each.words.sentence or f"{each.words.title} is {{}}").partition("{}")
@@ -554,8 +558,12 @@ def _summary(told: ManifestStatements) -> dict[str, Any]:
                     *(_sentence_part(before), each.value, _sentence_part(after), each.name, label)
                 )
             )
-    figures = [(each.words.title, each, each.direction) for each in told.headlines(axes)]
-    return {"figures": figures, "sentences": sentences, "released_figures": list(_released_figures(told))}
+    figures = [(each.words.title, each, each.direction) for each in statements.headlines(axes)]
+    return {
+        "figures": figures,
+        "sentences": sentences,
+        "released_figures": list(_released_figures(statements)),
+    }
 
 
 def _sentence_part(text: str) -> Markup:
@@ -567,15 +575,15 @@ def unverified_label() -> Markup:
     return Markup(' <span class="unverified" data-claim="{}">{}</span>').format(LABEL, UNVERIFIED_CLAIM)
 
 
-def _released_figures(told: ManifestStatements) -> Iterator[tuple[str, Markup, Markup]]:
+def _released_figures(statements: ManifestStatements) -> Iterator[tuple[str, Markup, Markup]]:
     """Yield the numbers of released records and people, each as a figure with a name and a hint."""
-    written, people = told.written, told.manifest.unverified.people
+    written, people = statements.written, statements.manifest.unverified.people
     kept = counted(MarkedCount(written.n_records, "cells", "n_records"))
     if written.kind == "synthetic":
         yield "synthetic records", Markup(kept), Markup("they stand for nobody;{}").format(unverified_label())
     else:
-        share = written.n_records / max(told.manifest.layout.n_original, 1)
-        of_all = counted(MarkedCount(told.manifest.layout.n_original, "layout", "n_original"))
+        share = written.n_records / max(statements.manifest.layout.n_original, 1)
+        of_all = counted(MarkedCount(statements.manifest.layout.n_original, "layout", "n_original"))
         hint = Markup("{} of {};{}").format(kept, of_all, unverified_label())
         yield "records released", mark("/cells/released", share, formatting.share(share)), hint
     if people is not None:
@@ -606,7 +614,7 @@ def _attribute_rows(manifest: Manifest) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _limits(manifest: Manifest, told: ManifestStatements) -> dict[str, Any]:
+def _limits(manifest: Manifest, statements: ManifestStatements) -> dict[str, Any]:
     """Return which of the report's warnings apply."""
     models = [methods.find("model", name) for each in manifest.requirements for name in each.model]
     unverified = manifest.unverified
@@ -616,7 +624,7 @@ def _limits(manifest: Manifest, told: ManifestStatements) -> dict[str, Any]:
         "noisy": [each.name for each in unverified.attributes if each.noisy],
         "kind": manifest.layout.kind,
         "promises": hasattr(methods.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
-        "sampled": any(claim.interval is not None for claim in told.claims),
+        "sampled": any(claim.interval is not None for claim in statements.claims),
         "notes": [
             marked_text(pointer("unverified", "notes", place), note)
             for place, note in enumerate(unverified.notes)
@@ -627,8 +635,8 @@ def _limits(manifest: Manifest, told: ManifestStatements) -> dict[str, Any]:
     }
 
 
-def _policy_row(told: ManifestStatements, name: str, limit: Limit) -> dict[str, Any]:
-    facts = told.manifest.policy[name]
+def _policy_row(statements: ManifestStatements, name: str, limit: Limit) -> dict[str, Any]:
+    facts = statements.manifest.policy[name]
     here = ("policy", name)
     parameters = marked_words(facts.measure, _limited_label(name), facts.parameters or {}, *here)
     return {
@@ -637,9 +645,9 @@ def _policy_row(told: ManifestStatements, name: str, limit: Limit) -> dict[str, 
         ),
         "limit": marked_limit(name, facts),
         "means": explained(limit_means(name, limit)),
-        "reached": told.value(name),
-        "met": MarkedVerdict(told.met(name, limit), "cells", "policy", name),
-        "unverified": told.claimed_value(name) is None and bool(told.of_owner(name)),
+        "reached": statements.value(name),
+        "met": MarkedVerdict(statements.met(name, limit), "cells", "policy", name),
+        "unverified": statements.claimed_value(name) is None and bool(statements.of_owner(name)),
     }
 
 
@@ -666,21 +674,21 @@ def marked_limit(name: str, limit: LimitFacts) -> Markup:
     )
 
 
-def measured_rows(told: ManifestStatements, axis: Axis) -> Iterator[dict[str, Any]]:
+def measured_rows(statements: ManifestStatements, axis: Axis) -> Iterator[dict[str, Any]]:
     """Return the rows of one axis: claims with their values, the owner's figures as bands."""
-    for place, claim in enumerate(told.manifest.claims):
-        if claim.axis == axis and not is_counted_by_owner(told.manifest, claim.measure):
-            yield _claimed_row(told, place) | _limit_on(told, claim, "claims", place)
-    for label, figures in told.owner.items():
+    for place, claim in enumerate(statements.manifest.claims):
+        if claim.axis == axis and not is_counted_by_owner(statements.manifest, claim.measure):
+            yield _claimed_row(statements, place) | _limit_on(statements, claim, "claims", place)
+    for label, figures in statements.owner.items():
         for figure in figures:
             if figure.axis == axis:
-                row = _owner_row(told, label, figure)
-                yield row | _limit_on(told, figure, "figures", told.number(figure))
+                row = _owner_row(statements, label, figure)
+                yield row | _limit_on(statements, figure, "figures", statements.number(figure))
 
 
-def _claimed_row(told: ManifestStatements, place: int) -> dict[str, Any]:
+def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
     """Describe a claim with everything next to its value."""
-    claim, found, here = told.manifest.claims[place], told.claims[place], ("claims", place)
+    claim, found, here = statements.manifest.claims[place], statements.claims[place], ("claims", place)
 
     def value_of(name: str, value: Any) -> Markup:
         return mark(pointer(*here, name), value, shown(claim.measure, numeral(value)))
@@ -700,7 +708,7 @@ def _claimed_row(told: ManifestStatements, place: int) -> dict[str, Any]:
             for at, end in enumerate(claim.interval)
         ),
         "baseline": "" if claim.baseline is None else value_of("baseline", claim.baseline),
-        "notes": list(_marked_notes(told, place)),
+        "notes": list(_marked_notes(statements, place)),
         "by_owner": "",
     }
 
@@ -712,9 +720,9 @@ def _reason(claim: Claimed, here: tuple[str | int, ...]) -> Markup:
     return marked_text(pointer(*here, "detail", "reason"), reason if isinstance(reason, str) else None)
 
 
-def _marked_notes(told: ManifestStatements, place: int) -> Iterator[tuple[str, Markup]]:
+def _marked_notes(statements: ManifestStatements, place: int) -> Iterator[tuple[str, Markup]]:
     """Yield each number next to a claim, with its meaning."""
-    claim, found = told.manifest.claims[place], told.claims[place]
+    claim, found = statements.manifest.claims[place], statements.claims[place]
     names = [name for name in found.detail if name not in ("reason", BY_ATTRIBUTE)]
     levels = found.detail.get(BY_ATTRIBUTE, {})
     words = detail_words(found)
@@ -726,48 +734,48 @@ def _marked_notes(told: ManifestStatements, place: int) -> Iterator[tuple[str, M
         yield where, mark(pointer("cells", "levels", place, name), json_value(level), text)
 
 
-def _attack_rows(told: ManifestStatements) -> Iterator[dict[str, Any]]:
+def _attack_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Describe the attacks; their underlying rates are known to the owner alone."""
-    for row in measured_rows(told, "privacy"):
+    for row in measured_rows(statements, "privacy"):
         if is_attack(row["measure"]):
             asked = methods.look_up("measure", row["measure"])
-            reason = row["reason"] or explained(why_not(asked, told.written.kind))
+            reason = row["reason"] or explained(why_not(asked, statements.written.kind))
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
 def _limit_on(
-    told: ManifestStatements, found: Claimed | OwnerFigure, kind: str, place: int
+    statements: ManifestStatements, found: Claimed | OwnerFigure, kind: str, place: int
 ) -> dict[str, Any]:
     """Return the limit for a row, and whether it is met."""
-    name = shown_limit(told.manifest, found)
+    name = shown_limit(statements.manifest, found)
     if name is None:
         return {"limit": "", "met": False}
     if isinstance(found, Claimed):
         value = None if found.value is None else numeral(found.value)
-        met = told.policy[name].allows(value)
+        met = statements.policy[name].allows(value)
     else:
         met = bool(found.met)
     return {
-        "limit": marked_limit(name, told.manifest.policy[name]),
+        "limit": marked_limit(name, statements.manifest.policy[name]),
         "met": MarkedVerdict(met, "cells", "met", kind, place),
     }
 
 
-def _owner_row(told: ManifestStatements, label: str, figure: OwnerFigure) -> dict[str, Any]:
+def _owner_row(statements: ManifestStatements, label: str, figure: OwnerFigure) -> dict[str, Any]:
     asked = methods.find("measure", figure.measure)
     is_told = figure.band is not None
     how = (
         "promised by the method" if getattr(asked, "is_promised", False) else "the owner's figure, as a band"
     )
-    here = ("unverified", "figures", told.number(figure))
+    here = ("unverified", "figures", statements.number(figure))
     return {
         "words": marked_words(figure.measure, label, figure.parameters, *here),
         "name": _marked_name(here, figure.measure, figure.attribute),
         "measure": figure.measure,
         "attribute": None,
         "direction": mark(pointer(*here, "better"), figure.better, formatting.direction(figure.better)),
-        "value": told.band(figure),
-        "reason": "" if is_told or asked is None else explained(why_not(asked, told.written.kind)),
+        "value": statements.band(figure),
+        "reason": "" if is_told or asked is None else explained(why_not(asked, statements.written.kind)),
         "interval": "",
         "baseline": "",
         "notes": [],
@@ -775,12 +783,12 @@ def _owner_row(told: ManifestStatements, label: str, figure: OwnerFigure) -> dic
     }
 
 
-def _claim_rows(told: ManifestStatements) -> Iterator[dict[str, Any]]:
+def _claim_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Pair each claim with the recipe's requirement."""
-    for place, claim in enumerate(told.manifest.claims):
-        row = _claimed_row(told, place)
-        asked = requirement_of(told.manifest, claim)
-        yield row | {"asked": "" if asked is None else _marked_asked(told.manifest, asked)}
+    for place, claim in enumerate(statements.manifest.claims):
+        row = _claimed_row(statements, place)
+        asked = requirement_of(statements.manifest, claim)
+        yield row | {"asked": "" if asked is None else _marked_asked(statements.manifest, asked)}
 
 
 def _marked_asked(manifest: Manifest, place: int) -> Markup:

@@ -61,13 +61,13 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
 
 
 def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
-    told = ManifestStatements(manifest, written)
-    rows = list(measured_rows(told, "privacy"))
+    statements = ManifestStatements(manifest, written)
+    rows = list(measured_rows(statements, "privacy"))
     return {
         "variables": list(_variable_rows(manifest, written)),
-        "risk": _risk_facts(told),
+        "risk": _risk_facts(statements),
         "initial": _initial_risk(manifest),
-        "threshold": next(_thresholds(told), None),
+        "threshold": next(_thresholds(statements), None),
         "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
         "tried": [row for row in rows if _is_trial(row["measure"])],
     }
@@ -98,12 +98,12 @@ def _is_trial(measure: str) -> bool:
     return adversary_of(measure)[1] is not None and needs != "release"
 
 
-def _risk_facts(told: ManifestStatements) -> dict[str, Any] | None:
+def _risk_facts(statements: ManifestStatements) -> dict[str, Any] | None:
     """Return the re-identification risk in the published cells; ``None`` if it is not claimed."""
-    place, claim = _first_claim(told, _RISK)
+    place, claim = _first_claim(statements, _RISK)
     if claim is None or claim.value is None:
         return None
-    at_k, smallest = _first_claim(told, "k-anonymity")
+    at_k, smallest = _first_claim(statements, "k-anonymity")
     here = ("claims", place, "detail")
     average = float(claim.detail["average"])
     met, words = _by_usual_threshold(claim.value)
@@ -116,9 +116,9 @@ def _risk_facts(told: ManifestStatements) -> dict[str, Any] | None:
     }
 
 
-def _first_claim(told: ManifestStatements, measure: str) -> tuple[int, Measurement | None]:
+def _first_claim(statements: ManifestStatements, measure: str) -> tuple[int, Measurement | None]:
     """Return the first claim of a measure, and its place."""
-    found = ((place, claim) for place, claim in enumerate(told.claims) if claim.measure == measure)
+    found = ((place, claim) for place, claim in enumerate(statements.claims) if claim.measure == measure)
     return next(found, (0, None))
 
 
@@ -137,12 +137,12 @@ def _by_usual_threshold(risk: float) -> tuple[bool, str]:
     return False, "more than 0.09"
 
 
-def _thresholds(told: ManifestStatements) -> Iterator[dict[str, Any]]:
+def _thresholds(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Return the publisher's own limits on the re-identification risk."""
-    for name, limit in told.policy.items():
+    for name, limit in statements.policy.items():
         if name.partition(" ")[0] == _RISK:
-            facts = told.manifest.policy[name]
-            met = MarkedVerdict(told.met(name, limit), "cells", "policy", name)
+            facts = statements.manifest.policy[name]
+            met = MarkedVerdict(statements.met(name, limit), "cells", "policy", name)
             yield {"limit": marked_limit(name, facts), "met": met}
 
 
