@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.registry import methods
-from sfumato.results.measurement import build_measure
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
@@ -69,7 +68,7 @@ def asked_key(measure: str | Mapping[str, Any] | Measure) -> str:
     >>> asked_key("t-closeness distance=js"), asked_key({"privacy-loss": {}})
     ('{"t-closeness": {"distance": "js"}}', '"privacy-loss"')
     """
-    from sfumato.results.measurement import LevelReached, Measure
+    from sfumato.results.measurement import LevelReached, Measure, build_measure
 
     asked = measure if isinstance(measure, Measure) else build_measure(measure)
     changed = methods.changed_parameters(asked.model if isinstance(asked, LevelReached) else asked)
