@@ -7,7 +7,7 @@ from click.shell_completion import get_completion_class
 
 from sfumato.interfaces.cli.base import cli, json_option
 from sfumato.interfaces.cli.terminal import echo, print_json
-from sfumato.runtime.errors import ParameterError, SfumatoError
+from sfumato.runtime.errors import ParameterError
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -31,25 +31,3 @@ def completion(shell: str, as_json: bool) -> None:
         print_json("completion", {"shell": shell, "script": script})
     else:
         echo(script)
-
-
-@cli.command()
-@click.argument("name", required=False)
-@json_option
-def shape(name: str | None, as_json: bool) -> None:
-    """Print the JSON Schema of what a command prints with --json; without NAME, the names.
-
-    `error` and `log` are what stands on standard error.
-
-    \b
-    Example: sfumato shape frontier > frontier.schema.json
-    """
-    from sfumato.interfaces.cli.json_schemas import form, names_of_shapes, schema, shape_of
-
-    if name is not None:
-        echo(json.dumps(schema(name), indent=2))
-    elif as_json:
-        print_json("shapes", {"shapes": [{"name": each, "is": form(each)} for each in names_of_shapes()]})
-    else:
-        for each in names_of_shapes():
-            echo(f"{form(each):24} {(getattr(shape_of(each), '__doc__', '') or '').partition(chr(10))[0]}")

@@ -8,7 +8,6 @@ import click
 
 from sfumato.interfaces.cli.base import cli, json_option
 from sfumato.interfaces.cli.terminal import echo, print_json
-from sfumato.runtime.errors import ParameterError, suggestion
 
 
 @cli.command()
@@ -22,14 +21,12 @@ def shape(name: str | None, as_json: bool) -> None:
     \b
     Example: sfumato shape frontier > frontier.schema.json
     """
-    from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
+    from sfumato.interfaces.cli.json_schemas import form, names_of_shapes, schema, shape_of
 
-    if name is not None and name not in SHAPES:
-        raise ParameterError(f"nothing of the name {name!r} is printed{suggestion(name, SHAPES)}")
     if name is not None:
         echo(json.dumps(schema(name), indent=2))
     elif as_json:
-        print_json("shapes", {"shapes": [{"name": each, "is": form(each)} for each in SHAPES]})
+        print_json("shapes", {"shapes": [{"name": each, "is": form(each)} for each in names_of_shapes()]})
     else:
-        for each, kind in SHAPES.items():
-            echo(f"{form(each):24} {(kind.__doc__ or '').partition(chr(10))[0]}")
+        for each in names_of_shapes():
+            echo(f"{form(each):24} {(getattr(shape_of(each), '__doc__', '') or '').partition(chr(10))[0]}")
