@@ -45,7 +45,7 @@ sex = {{ role = "quasi-identifying" }}
 education = {{ role = "quasi-identifying" }}
 diagnosis = {{ role = "sensitive" }}
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = {{ k-anonymity = {{ k = {k} }} }}
 """

@@ -34,7 +34,7 @@ ill = {{ role = "sensitive" }}
 [measure]
 privacy = ["privacy-loss", "k-anonymity"]
 utility = ["general-loss", "query-error"]
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 model = {{ k-anonymity = {{ k = [2, 3] }} }}
 levels = {{ town = 0, age = 1 }}
@@ -189,7 +189,7 @@ def failures(place: Place) -> Iterator[Ran]:
     for name, more in {
         "tree.toml": '[attributes.town]\nrole = "quasi-identifying"\nhierarchy = { csv = "few.csv" }\n',
         "policy.toml": "[policy]\nk-anonymity = { at-least = 50 }\n",
-        "model.toml": '[[try]]\nsanitizer = "mondrian"\n'
+        "model.toml": '[[candidates]]\nsanitizer = "mondrian"\n'
         "model = { alpha-k-anonymity = { alphas = { nobody = 0.5 } } }\n",
     }.items():
         place.write(name, more)

@@ -30,9 +30,9 @@ kind = "numeric"
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 5] } }
 """

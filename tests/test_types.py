@@ -21,8 +21,8 @@ USED = """\
 import sfumato as sf
 
 table, schema = sf.datasets.hospital()
-tries = [sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 3)]
-release = sf.sanitize(table, schema, tries[0])
+candidates = [sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 3)]
+release = sf.sanitize(table, schema, candidates[0])
 reveal_type(sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
 reveal_type(sf.miners.DecisionTree())
 reveal_type(sf.read("people.csv"))
@@ -31,7 +31,7 @@ reveal_type(release.plot())
 reveal_type(sf.measure(release, ["privacy-loss", sf.measures.TotalLoss()])[0].value)
 reveal_type(sf.inspect(table, schema).risk)
 reveal_type(sf.compare(release, release))
-reveal_type(sf.explore(table, schema, tries, ["privacy-loss", sf.measures.TotalLoss()]))
+reveal_type(sf.explore(table, schema, candidates, ["privacy-loss", sf.measures.TotalLoss()]))
 reveal_type(sf.publish(release, "published"))
 reveal_type(sf.verify("published").holds)
 """

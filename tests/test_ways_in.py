@@ -47,7 +47,7 @@ ill = { role = "sensitive" }
 [measure]
 privacy = ["privacy-loss", "knowledge-gain"]
 utility = ["utility-loss", "general-loss"]
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }
 """

@@ -38,7 +38,7 @@ role = "sensitive"
 [scenarios.old]
 user = { target = "ill", weights = "if(age > 55, 10, 1)" }
 adversary = { attributes = ["ill"], c = 0.5 }
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }
 [measure]
@@ -62,7 +62,7 @@ kind = "categorical"
 hierarchy = { prefixes = [3, 1] }
 [attributes.ill]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 levels = [{ day = 1, zip = 1 }]
 [publication]

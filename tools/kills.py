@@ -65,11 +65,11 @@ role = "sensitive"
 privacy = ["k-anonymity"]
 utility = ["general-loss"]
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3, 4, 5, 6, 7, 8, 9] } }
 
-[[try]]
+[[candidates]]
 search = "lattice"
 model = { k-anonymity = { k = 3 } }
 """

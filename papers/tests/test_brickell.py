@@ -39,7 +39,7 @@ def explored(experiment: Experiment, folder: Path) -> Explored:
 def tiny(document: Any) -> None:
     """Keep what the paper's own reduction keeps, with limits that a few records can meet and one miner."""
     EXPERIMENTS["brickell-occupation"].reduce(document)
-    for block in document["try"]:
+    for block in document["candidates"]:
         for name, given in block.get("model", {}).items():
             given.update({"k-anonymity": {"k": [5, 20]}, "delta-disclosure": {"delta": [9.0]}}.get(name, {}))
             given.update({"recursive-diversity": {"l": [2, 15]}, "t-closeness": {"t": [0.5]}}.get(name, {}))
@@ -135,7 +135,7 @@ def test_a_model_that_cannot_hold_leaves_the_trivial_release(occupation, table_3
 @pytest.mark.parametrize(("name", "key"), [("occupation", "figure-2"), ("marital", "figure-1")])
 def test_the_adversarys_baseline_is_the_published_one(name, key, tmp_path):
     def nothing_else(document: Any) -> None:
-        del document["try"][1:]
+        del document["candidates"][1:]
         document["measure"]["utility"] = ["general-loss"]
 
     whole = explored(replace(EXPERIMENTS[f"brickell-{name}"], reduce=nothing_else), tmp_path)
@@ -146,7 +146,7 @@ def test_the_adversarys_baseline_is_the_published_one(name, key, tmp_path):
 
 def test_what_was_not_run_is_left_out_and_claims_nothing(tmp_path):
     def only_one(document: Any) -> None:
-        del document["try"][:-1]
+        del document["candidates"][:-1]
         document["measure"]["utility"] = ["general-loss"]
 
     folder = written_few(tmp_path, 0)

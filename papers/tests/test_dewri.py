@@ -46,7 +46,7 @@ COLUMNS = (
 
 
 def tiny(document: Any) -> None:
-    for block in document["try"]:
+    for block in document["candidates"]:
         block.update({"population": 12, "generations": 4, "most": 8})
 
 

@@ -40,7 +40,7 @@ def tiny(document: Any) -> None:
     """Ask few questions about few releases."""
     EXPERIMENTS["li"].reduce(document)
     smaller = {"k": [5, 40], "l": [2.0, 3.0], "t": [0.1, 0.3], "delta": [1.0, 2.0]}
-    for block in document["try"]:
+    for block in document["candidates"]:
         for parameters in block.get("model", {}).values():
             for name in smaller.keys() & parameters.keys():
                 if isinstance(parameters[name], list):

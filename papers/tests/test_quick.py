@@ -94,7 +94,7 @@ def at_once(document: Callable[..., Any]) -> Callable[..., Any]:
     def shortened(variant: Variant) -> Any:
         found = document(variant)
         if variant.experiment.name not in ABOUT_RELEASES:
-            found["try"] = [{"sanitizer": name} for name in AT_ONCE]
+            found["candidates"] = [{"sanitizer": name} for name in AT_ONCE]
         for each in found["measure"]["utility"]:
             if "workload-utility" in each:
                 each["workload-utility"]["miners"] = ["majority"]

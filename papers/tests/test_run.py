@@ -47,7 +47,7 @@ def tiny(monkeypatch, tmp_path) -> Path:
 
 
 def smallest(document: object) -> None:
-    document["try"] = [{"sanitizer": "as-is"}, {"sanitizer": "mondrian"}]  # type: ignore[index]
+    document["candidates"] = [{"sanitizer": "as-is"}, {"sanitizer": "mondrian"}]  # type: ignore[index]
     document["measure"] = {"privacy": ["knowledge-gain"], "utility": ["total-loss"]}  # type: ignore[index]
 
 
@@ -112,7 +112,7 @@ def test_quick_and_full_runs_lie_side_by_side(tiny):
 
 def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_where_nothing_changes(tiny):
     def deeper(document: object) -> None:
-        document["try"].append({"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 9}}})  # type: ignore[index]
+        document["candidates"].append({"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 9}}})  # type: ignore[index]
 
     first = together.PAPER
     passage = Ambiguity(

@@ -35,7 +35,7 @@ def unexplored(name: str, folder: Path) -> Explored:
 def tiny(document: Any) -> None:
     """Keep what the paper's own reduction keeps, with small k and one miner for each purpose."""
     EXPERIMENTS["sramka-noise"].reduce(document)
-    for block in document["try"]:
+    for block in document["candidates"]:
         if "model" in block:
             block["model"]["k-anonymity"]["k"] = [2, 10]
     for scenario in document["scenarios"].values():

@@ -126,7 +126,7 @@ def entered(serve: Any, page: Any, folder: Path) -> Callable[..., str]:
 
 def gated(gate: Any, ks: range) -> str:
     """Return candidates that wait at a gate."""
-    return f'\n[[try]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(ks)}\n'
+    return f'\n[[candidates]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(ks)}\n'
 
 
 def drawn(page: Any) -> None:

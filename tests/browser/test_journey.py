@@ -39,7 +39,7 @@ def plan(page: Any) -> None:
     while page.get_by_role("button", name=re.compile("^Remove ")).count():
         before = page.get_by_role("button", name=re.compile("^Remove ")).count()
         page.get_by_role("button", name=re.compile("^Remove ")).first.click()
-        until(page, f"document.querySelectorAll('.tries > li').length === {before - 1}")
+        until(page, f"document.querySelectorAll('.blocks > li').length === {before - 1}")
     for method, parameters in (
         ("as-is", {}),
         ("suppress-quasi-identifiers", {}),
@@ -185,7 +185,7 @@ def patients(tmp_path: Path) -> str:
         '[data]\npath = "patients.csv"\n[attributes.name]\nrole = "identifying"\n'
         '[attributes.age]\nrole = "quasi-identifying"\n[attributes.sex]\nrole = "quasi-identifying"\n'
         '[attributes.zip]\nrole = "quasi-identifying"\n[attributes.diagnosis]\nrole = "sensitive"\n'
-        '[[try]]\nsanitizer = "as-is"\n[policy]\nreidentification-risk = { at-most = 0.09 }\n'
+        '[[candidates]]\nsanitizer = "as-is"\n[policy]\nreidentification-risk = { at-most = 0.09 }\n'
     )
     project = Project.load(tmp_path / "patients.toml")
     with Store(project.store_path) as store:

@@ -20,7 +20,7 @@ path = "january.csv"
 age = { role = "quasi-identifying", kind = "numeric", hierarchy = { intervals = [10, 20, 40] } }
 town = { role = "quasi-identifying" }
 illness = { role = "sensitive" }
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [5, 20] } }
 [measure]

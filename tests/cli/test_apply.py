@@ -28,10 +28,10 @@ hierarchy = { intervals = [10, 20, 40] }
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [5, 10] } }
-[[try]]
+[[candidates]]
 sanitizer = "anatomy"
 l = 2
 [measure]
@@ -48,7 +48,7 @@ name = { role = "identifying" }
 age = { role = "quasi-identifying", kind = "numeric", hierarchy = { intervals = [10, 20, 40] } }
 town = { role = "quasi-identifying" }
 illness = { role = "sensitive" }
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 levels = { age = 1, town = 0 }
 model = { k-anonymity = { k = 5 } }

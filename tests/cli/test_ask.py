@@ -31,19 +31,19 @@ hierarchy = { intervals = [5, 10, 20, 40] }
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 5, 10, 50] } }
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 variant = "relaxed"
 model = { k-anonymity = { k = [4, 8] } }
-[[try]]
+[[candidates]]
 sanitizer = "anatomy"
 l = 2
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = 500 } }
 [policy]
@@ -148,7 +148,7 @@ class TestAsk:
     def test_a_project_with_one_candidate_and_no_policy(
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
-        text = PROJECT[: PROJECT.index("[[try]]")] + '[[try]]\nsanitizer = "as-is"\n'
+        text = PROJECT[: PROJECT.index("[[candidates]]")] + '[[candidates]]\nsanitizer = "as-is"\n'
         (tmp_path / "one.toml").write_text(text, "utf-8")
         (tmp_path / "people.csv").write_bytes((project.parent / "people.csv").read_bytes())
         sfumato("explore", tmp_path / "one.toml", "--workers", 1)

@@ -58,12 +58,12 @@ hierarchy = { intervals = [5, 10, 20, 40] }
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 5, 10] } }
-[[try]]
+[[candidates]]
 sanitizer = "bucketize"
 form = "two-tables"
 model = { probabilistic-diversity = { l = 2 } }
@@ -326,7 +326,7 @@ class TestExploringInTime:
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
         text = project.read_text("utf-8")
-        twice = '[[try]]\nsanitizer = "full-domain"\nmodel = { k-anonymity = { k = [1, 1] } }\n'
+        twice = '[[candidates]]\nsanitizer = "full-domain"\nmodel = { k-anonymity = { k = [1, 1] } }\n'
         levels = "levels = { age = 0, town = 0 }\n"
         project.write_text(text.replace("[policy]", twice + levels + "[policy]"), "utf-8")
         _, out, _ = sfumato("explore", project, "--workers", 1)
@@ -499,9 +499,11 @@ class TestBadInput:
         assert not target.exists()
         project.write_text(PROJECT.replace("k = [2, 5, 10]", "k = 201").replace("as-is", "mondrian"), "utf-8")
         text = project.read_text("utf-8")
-        start, end = text.index('[[try]]\nsanitizer = "bucketize"'), text.index("[policy]")
+        start, end = text.index('[[candidates]]\nsanitizer = "bucketize"'), text.index("[policy]")
         project.write_text(text[:start] + text[end:], "utf-8")
-        text = project.read_text("utf-8").replace('[[try]]\nsanitizer = "mondrian"\n[[try]]', "[[try]]")
+        text = project.read_text("utf-8").replace(
+            '[[candidates]]\nsanitizer = "mondrian"\n[[candidates]]', "[[candidates]]"
+        )
         project.write_text(text, "utf-8")
         code, _, err = sfumato("explore", project, "--workers", 1)
         assert code == 3

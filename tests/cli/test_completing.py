@@ -25,7 +25,7 @@ path = "people.csv"
 age = { role = "quasi-identifying", kind = "numeric" }
 illness = { role = "sensitive" }
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 4, 900] } }
 """

@@ -29,7 +29,7 @@ hierarchy = {{ intervals = [5, 10, 20] }}
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 levels = {{ salary = [1, 2, 3] }}
 suppression = 1.0

@@ -26,10 +26,10 @@ hierarchy = { intervals = [5, 10, 20, 40] }
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = 5 } }
-[[try]]
+[[candidates]]
 sanitizer = "bucketize"
 form = "two-tables"
 model = { probabilistic-diversity = { l = 2 } }

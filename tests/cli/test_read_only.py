@@ -30,7 +30,7 @@ kind = "numeric"
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 5] } }
 [measure]

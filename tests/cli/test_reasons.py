@@ -16,9 +16,9 @@ role = "quasi-identifying"
 kind = "numeric"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
-[[try]]
+[[candidates]]
 sanitizer = "suppress-quasi-identifiers"
 [measure]
 privacy = ["privacy-loss", "k-anonymity"]
@@ -69,7 +69,7 @@ def test_a_measure_that_applies_to_some_candidates_is_said_with_their_number(
 ) -> None:
     project = project_with("discernibility", tmp_path)
     with project.open("a", encoding="utf-8") as more:
-        more.write('[[try]]\nsanitizer = "suppress-sensitive"\n')
+        more.write('[[candidates]]\nsanitizer = "suppress-sensitive"\n')
     assert sfumato("explore", project, "--workers", 1)[0] == 0
     code, out, _ = sfumato("frontier", project)
     assert code == 0

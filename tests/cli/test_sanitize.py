@@ -112,7 +112,7 @@ class TestManifestOfOtherData:
 
     def test_of_a_published_folder_is_refused(self, folder: Path, sfumato: Run) -> None:
         with (folder / "people.toml").open("a") as project:
-            project.write('[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 4 } }\n')
+            project.write('[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 4 } }\n')
         assert sfumato("explore", "people.toml", "--workers", "1")[0] == 0
         code, out, _ = sfumato("frontier", "people.toml", "--json")
         identity = json.loads(out)["candidates"][0]["id"]

@@ -28,14 +28,14 @@ town = { role = "quasi-identifying" }
 illness = { role = "sensitive" }
 badge = { role = "insensitive" }
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 4, 900] } }
 
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "suppress-quasi-identifiers"
 
 [measure]

@@ -34,7 +34,7 @@ kind = "numeric"
 role = "quasi-identifying"
 [attributes.diagnosis]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }
 [measure]

@@ -30,7 +30,7 @@ kind = "numeric"
 role = "quasi-identifying"
 [attributes.illness]
 role = "sensitive"
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 """
 
@@ -198,9 +198,10 @@ PLACES = {
     'hierarchy = { format = "GIVEN" }\n',
     "sanitizer": PROJECT.replace("as-is", "GIVEN"),
     "sanitizer-parameter": PROJECT + '"GIVEN" = 3\n',
-    "search": PROJECT + '[[try]]\nsearch = "GIVEN"\n',
-    "model": PROJECT + '[[try]]\nsanitizer = "mondrian"\nmodel = { "GIVEN" = { k = 3 } }\n',
-    "model-value": PROJECT + '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = "GIVEN" } }\n',
+    "search": PROJECT + '[[candidates]]\nsearch = "GIVEN"\n',
+    "model": PROJECT + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { "GIVEN" = { k = 3 } }\n',
+    "model-value": PROJECT
+    + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = "GIVEN" } }\n',
     "measure": PROJECT + '[measure]\nprivacy = ["GIVEN"]\n',
     "policy": PROJECT + '[policy]\n"GIVEN" = { at-most = 1 }\n',
     "limit": PROJECT + '[policy]\nprivacy-loss = { at-most = "GIVEN" }\n',

@@ -123,7 +123,7 @@ PROJECT = """
     race = { role = "withheld" }
     education = { role = "withheld" }
     occupation = { role = "sensitive" }
-    [[try]]
+    [[candidates]]
     sanitizer = "full-domain"
     levels = { age = 2, sex = 0 }
     suppression = 0.1

@@ -65,7 +65,7 @@ def test_the_project_file_names_the_engine(tmp_path: Path, folder: Path) -> None
         race = {{ role = "withheld" }}
         education = {{ role = "identifying" }}
         occupation = {{ role = "sensitive" }}
-        [[try]]
+        [[candidates]]
         sanitizer = "mondrian"
     """
     found = [

@@ -60,11 +60,11 @@ def ticking(clock: Clock, states: list[Progress]) -> Callable[[Progress], None]:
 
 
 def explored(
-    clock: Clock, store: Path, tries: Sequence[Any] = (SWEEP,), **given: Any
+    clock: Clock, store: Path, candidates: Sequence[Any] = (SWEEP,), **given: Any
 ) -> tuple[Frontier, list[Progress]]:
     states: list[Progress] = []
     heard = ticking(clock, states)
-    return explore(TABLE, SCHEMA, tries, MEASURES, store=store, seed=1, progress=heard, **given), states
+    return explore(TABLE, SCHEMA, candidates, MEASURES, store=store, seed=1, progress=heard, **given), states
 
 
 def recipes(found: Frontier) -> set[str]:

@@ -45,9 +45,11 @@ def source_of(store: Store) -> str:
     return source
 
 
-def explored(store: Store, tries: list[Any], measures: list[str] = MEASURES) -> tuple[Frontier, Progress]:
+def explored(
+    store: Store, candidates: list[Any], measures: list[str] = MEASURES
+) -> tuple[Frontier, Progress]:
     heard: list[Progress] = []
-    found = explore(TABLE, SCHEMA, tries, measures, store=store, seed=1, progress=heard.append)
+    found = explore(TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append)
     return found, heard[-1]
 
 
@@ -199,10 +201,10 @@ def shifting() -> Iterator[None]:
 def test_a_new_version_that_makes_them_different_parts_them(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tries = [Shifting(1), Shifting(2), Shifting(3)]
-    assert len(explored(store, tries)[0].candidates) == 1
+    candidates = [Shifting(1), Shifting(2), Shifting(3)]
+    assert len(explored(store, candidates)[0].candidates) == 1
     monkeypatch.setattr(Shifting, "version", 2)
-    found, _ = explored(store, tries)
+    found, _ = explored(store, candidates)
     assert len(found.candidates) == 3
     assert not any(candidate.also for candidate in found.candidates)
 

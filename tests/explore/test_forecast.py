@@ -19,22 +19,22 @@ from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.costs import MAKING
 from sfumato.workflow.store.store import IN_MEMORY, Store
 
-TRIES = """
-[[try]]
+CANDIDATES = """
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [5, 50] } }
 """
-SEARCH = '[[try]]\nsearch = "lattice"\n'
+SEARCH = '[[candidates]]\nsearch = "lattice"\n'
 MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     path = write_demo(tmp_path)
-    path.write_text(path.read_text().split("[[try]]")[0] + TRIES + SEARCH + MEASURES)
+    path.write_text(path.read_text().split("[[candidates]]")[0] + CANDIDATES + SEARCH + MEASURES)
     return Project.load(path)
 
 
@@ -95,7 +95,7 @@ def test_of_what_was_explored_is_nothing(project: Project) -> None:
 
 def test_counts_what_a_quick_search_proposes(project: Project) -> None:
     text = project.path.read_text()
-    project.path.write_text(text.replace(SEARCH, '[[try]]\nsearch = "suited"\n'))
+    project.path.write_text(text.replace(SEARCH, '[[candidates]]\nsearch = "suited"\n'))
     with Store(IN_MEMORY) as store:
         found = forecast(Project.load(project.path), store, workers=2)
     assert found.n_searches == 0

@@ -33,7 +33,7 @@ def recipes(frontier: Frontier) -> list[str]:
 
 class TestTried:
     def test_are_sanitizers_recipes_searches_and_blocks(self) -> None:
-        tries: list[Any] = [
+        candidates: list[Any] = [
             AsIs(),
             Recipe("mondrian", {"model": {"k-anonymity": {"k": 2}}}),
             Sweep("mondrian", {"model": {"k-anonymity": {"k": [3, 4]}}}),
@@ -41,7 +41,7 @@ class TestTried:
             {"sanitizer": "mondrian", "model": {"k-anonymity": {"k": [5, 6]}}},
             {"search": "lattice", "model": {"k-anonymity": {"k": 6}}},
         ]
-        found = explore(TABLE, SCHEMA, tries, MEASURES)
+        found = explore(TABLE, SCHEMA, candidates, MEASURES)
         assert sorted(recipes(found)) == [
             "as-is",
             "full-domain k=3 levels={age:3,sex:0,zip:2} suppression=0.25",
@@ -55,8 +55,8 @@ class TestTried:
 
     def test_twice_are_made_once(self) -> None:
         written = {"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 3}}}
-        tries: list[Any] = [Mondrian(KAnonymity(3)), Recipe.of(Mondrian(KAnonymity(3)), seed=7), written]
-        assert len(explore(TABLE, SCHEMA, tries, MEASURES).candidates) == 1
+        candidates: list[Any] = [Mondrian(KAnonymity(3)), Recipe.of(Mondrian(KAnonymity(3)), seed=7), written]
+        assert len(explore(TABLE, SCHEMA, candidates, MEASURES).candidates) == 1
 
     def test_have_the_values_that_their_releases_have(self) -> None:
         found = explore(TABLE, SCHEMA, [Mondrian(KAnonymity(k)) for k in (2, 3, 5)], MEASURES)
@@ -67,8 +67,8 @@ class TestTried:
     @pytest.mark.parametrize(
         ("given", "problem"),
         [
-            (3, "number 2 to try is no sanitizer"),
-            ({"sanitizer": "mondrain"}, r"\[\[try\]\] number 2: no sanitizer 'mondrain'; did you mean"),
+            (3, "candidate 2 is not a sanitizer"),
+            ({"sanitizer": "mondrain"}, r"\[\[candidates\]\] number 2: no sanitizer 'mondrain'; did you"),
             ({"k": 3}, "give a sanitizer or a search by its name"),
         ],
     )
@@ -122,17 +122,17 @@ class TestMeasures:
 
 
 class TestStore:
-    TRIES: ClassVar = [Mondrian(KAnonymity(k)) for k in (2, 3)]
+    CANDIDATES: ClassVar = [Mondrian(KAnonymity(k)) for k in (2, 3)]
 
     def test_is_none_by_default(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        explore(TABLE, SCHEMA, self.TRIES, MEASURES)
+        explore(TABLE, SCHEMA, self.CANDIDATES, MEASURES)
         assert not list(tmp_path.iterdir())
 
     def test_goes_on_where_it_stopped(self, tmp_path: Path) -> None:
         heard: list[Progress] = []
-        first = explore(TABLE, SCHEMA, self.TRIES, MEASURES, store=tmp_path / "kept.sqlite")
-        more = [*self.TRIES, Mondrian(KAnonymity(4))]
+        first = explore(TABLE, SCHEMA, self.CANDIDATES, MEASURES, store=tmp_path / "kept.sqlite")
+        more = [*self.CANDIDATES, Mondrian(KAnonymity(4))]
         second = explore(
             TABLE, SCHEMA, more, MEASURES, store=str(tmp_path / "kept.sqlite"), progress=heard.append
         )
@@ -141,25 +141,25 @@ class TestStore:
 
     def test_may_be_open(self, tmp_path: Path) -> None:
         with Store(tmp_path / "kept.sqlite") as store:
-            explore(TABLE, SCHEMA, self.TRIES, MEASURES, store=store)
+            explore(TABLE, SCHEMA, self.CANDIDATES, MEASURES, store=store)
             assert store.mark().candidates == 2, "it is still open"
 
     def test_takes_an_instance_and_a_name_for_the_same_measure(self, tmp_path: Path) -> None:
         heard: list[Progress] = []
         place = tmp_path / "kept.sqlite"
-        explore(TABLE, SCHEMA, self.TRIES, MEASURES, store=place)
+        explore(TABLE, SCHEMA, self.CANDIDATES, MEASURES, store=place)
         asked: list[Any] = [LevelReached(KAnonymity()), {"general-loss": {}}]
-        explore(TABLE, SCHEMA, self.TRIES, asked, store=place, progress=heard.append)
+        explore(TABLE, SCHEMA, self.CANDIDATES, asked, store=place, progress=heard.append)
         assert heard[-1].total == 0
 
     def test_that_is_being_explored_is_refused(self, tmp_path: Path) -> None:
         with Store(tmp_path / "kept.sqlite") as store, store.exclusive(), pytest.raises(StoreError):
-            explore(TABLE, SCHEMA, self.TRIES, MEASURES, store=store.path)
+            explore(TABLE, SCHEMA, self.CANDIDATES, MEASURES, store=store.path)
 
 
 def test_two_workers_find_the_same_without_a_store() -> None:
-    tries = [Mondrian(KAnonymity(k)) for k in (2, 3, 4, 13)]
-    alone, together = (explore(TABLE, SCHEMA, tries, MEASURES, seed=1, workers=n) for n in (1, 2))
+    candidates = [Mondrian(KAnonymity(k)) for k in (2, 3, 4, 13)]
+    alone, together = (explore(TABLE, SCHEMA, candidates, MEASURES, seed=1, workers=n) for n in (1, 2))
     assert {str(c.recipe): c.measurements for c in together.candidates} == {
         str(c.recipe): c.measurements for c in alone.candidates
     }

@@ -17,8 +17,8 @@ def tasks(sanitizer: str, *ks: int) -> list[Task]:
     return [Task(f"{sanitizer} {k}", Recipe(sanitizer, {"model": {"k-anonymity": {"k": k}}}), ()) for k in ks]
 
 
-def ordered(tries: list[list[Task]], costs: Costs | None = None) -> list[str]:
-    return [task.id for task in in_order(tries, costs or Costs())]
+def ordered(entries: list[list[Task]], costs: Costs | None = None) -> list[str]:
+    return [task.id for task in in_order(entries, costs or Costs())]
 
 
 def test_what_is_spread_is_everything_once_the_middle_and_both_ends_first() -> None:
@@ -36,19 +36,19 @@ def test_after_any_few_of_a_spread_no_gap_is_more_than_twice_the_smallest_that_i
 
 
 def test_the_ends_come_first_wherever_they_stand() -> None:
-    tries = [tasks("mondrian", 2, 5, 10), tasks("as-is"), tasks("suppress-quasi-identifiers")]
-    assert ordered(tries)[:3] == ["as-is", "suppress-quasi-identifiers", "mondrian 5"]
+    entries = [tasks("mondrian", 2, 5, 10), tasks("as-is"), tasks("suppress-quasi-identifiers")]
+    assert ordered(entries)[:3] == ["as-is", "suppress-quasi-identifiers", "mondrian 5"]
 
 
 def test_every_method_has_a_turn_before_any_has_a_second() -> None:
-    tries = [tasks("mondrian", 2, 5, 10), tasks("mondrian", 20, 30), tasks("clustering", 2, 5, 10)]
-    assert ordered(tries)[:3] == ["mondrian 5", "clustering 5", "mondrian 30"]
+    entries = [tasks("mondrian", 2, 5, 10), tasks("mondrian", 20, 30), tasks("clustering", 2, 5, 10)]
+    assert ordered(entries)[:3] == ["mondrian 5", "clustering 5", "mondrian 30"]
 
 
 def test_what_costs_little_comes_before_what_costs_much() -> None:
     costs = Costs({("clustering", MAKING): Cost(3, 3.0, 1.0), ("mondrian", MAKING): Cost(3, 30.0, 10.0)})
-    tries = [tasks("mondrian", 2, 5, 10, 20), tasks("clustering", 2, 5, 10, 20)]
-    found = ordered(tries, costs)
+    entries = [tasks("mondrian", 2, 5, 10, 20), tasks("clustering", 2, 5, 10, 20)]
+    found = ordered(entries, costs)
     assert found[:2] == ["clustering 10", "mondrian 10"]
     assert [name.split()[0] for name in found[2:]] == ["clustering"] * 3 + ["mondrian"] * 3
 

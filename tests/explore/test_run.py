@@ -55,20 +55,20 @@ role = "quasi-identifying"
 [attributes.diagnosis]
 role = "sensitive"
 """
-TRIES = """
-[[try]]
+CANDIDATES = """
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3, 5] } }
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 variant = "relaxed"
 model = { k-anonymity = { k = 2 }, probabilistic-diversity = { l = [1.5, 100] } }
 
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 suppression = 0.1
 levels = { age = [0, 3], zip = 2, sex = 1 }
@@ -77,7 +77,7 @@ model = { k-anonymity = { k = 5 } }
 N_CANDIDATES, N_INFEASIBLE = 8, 2  # l = 100, and the exact ages
 N_MANY = 20
 MANY = (
-    '[[try]]\nsanitizer = "mondrian"\n'
+    '[[candidates]]\nsanitizer = "mondrian"\n'
     f"model = {{ k-anonymity = {{ k = [{', '.join(str(2 + n) for n in range(N_MANY))}] }} }}\n"
 )
 
@@ -85,7 +85,7 @@ MANY = (
 def gated(gate: Any) -> str:
     """Return as many candidates, each of which waits at a gate."""
     ks = ", ".join(str(2 + n) for n in range(N_MANY))
-    return f'[[try]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = [{ks}]\n'
+    return f'[[candidates]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = [{ks}]\n'
 
 
 MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
@@ -116,11 +116,11 @@ def records(n: int, seed: int = 1) -> str:
 def write(tmp_path: Path) -> Write:
     """Write a project of 200 people, or change it."""
 
-    def write_project(tries: str = TRIES, measures: str = "", data: str | None = None) -> Project:
+    def write_project(candidates: str = CANDIDATES, measures: str = "", data: str | None = None) -> Project:
         people = tmp_path / "people.csv"
         if data is not None or not people.exists():
             people.write_text(data or records(200))
-        (tmp_path / "people.toml").write_text(ATTRIBUTES + tries + measures)
+        (tmp_path / "people.toml").write_text(ATTRIBUTES + candidates + measures)
         return Project.load(tmp_path / "people.toml")
 
     return write_project
@@ -235,8 +235,9 @@ class TestCandidates:
 
     def test_proposed_twice_are_made_once(self, write: Write, store: Store) -> None:
         twice = (
-            '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 5, 7] } }\n'
-            '[[try]]\nsanitizer = "mondrian"\nvariant = "strict"\nmodel = { k-anonymity = { k = [7, 9] } }\n'
+            '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 5, 7] } }\n'
+            '[[candidates]]\nsanitizer = "mondrian"\nvariant = "strict"\n'
+            "model = { k-anonymity = { k = [7, 9] } }\n"
         )
         assert explore(write(twice), store, workers=1).total == 3
 
@@ -299,31 +300,36 @@ class TestResuming:
     def test_a_search_is_run_once_wherever_it_stands(
         self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        search = '[[try]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 12\ngenerations = 4\n'
-        explore(write(TRIES + search, MEASURES), store, workers=1)
-        before = {candidate.id for candidate in stored(write(TRIES + search, MEASURES), store)}
+        search = (
+            '[[candidates]]\nsearch = "evolution"\nproblem = "suppression"\n'
+            "population = 12\ngenerations = 4\n"
+        )
+        explore(write(CANDIDATES + search, MEASURES), store, workers=1)
+        before = {candidate.id for candidate in stored(write(CANDIDATES + search, MEASURES), store)}
         assert len(before) > N_CANDIDATES
 
         def propose(*_: object) -> list[Recipe]:
             raise AssertionError("run again")
 
         monkeypatch.setattr(Evolution, "propose", propose)
-        state = explore(write(search + TRIES, MEASURES), store, workers=1)
+        state = explore(write(search + CANDIDATES, MEASURES), store, workers=1)
         assert (state.total, state.known) == (0, len(before))
         with pytest.warns(MethodFails, match="the search 'evolution' raises AssertionError"):
-            explore(write(search.replace("= 4", "= 5") + TRIES, MEASURES), store, workers=1)
+            explore(write(search.replace("= 4", "= 5") + CANDIDATES, MEASURES), store, workers=1)
 
     def test_a_new_try_is_the_only_one_that_is_made(
         self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        more = TRIES + '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 6] } }\n'
+        more = (
+            CANDIDATES + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 6] } }\n'
+        )
         with counted(monkeypatch) as done:
             state = explore(write(more, MEASURES), store, workers=1)
         assert [what for what in done if what[0] == "made"] == [("made", "mondrian k=6")]
         assert (state.done, state.known) == (1, N_CANDIDATES)
 
     def test_a_try_that_is_taken_out_stays_in_the_store(self, write: Write, store: Store) -> None:
-        project = write('[[try]]\nsanitizer = "as-is"\n', MEASURES)
+        project = write('[[candidates]]\nsanitizer = "as-is"\n', MEASURES)
         assert explore(project, store, workers=1).done == 0
         assert len(stored(project, store)) == N_CANDIDATES
 
@@ -371,7 +377,9 @@ class TestResuming:
 
 class TestRefusals:
     def test_nothing_to_try(self, write: Write, store: Store) -> None:
-        with pytest.raises(ProjectError, match=r"people\.toml has nothing to try; add a \[\[try\]\] block"):
+        with pytest.raises(
+            ProjectError, match=r"people\.toml has no candidates; add a \[\[candidates\]\] block"
+        ):
             explore(write(""), store, workers=1)
 
     def test_data_that_cannot_be_read(self, write: Write, store: Store, tmp_path: Path) -> None:
@@ -385,7 +393,8 @@ class TestRefusals:
         self, write: Write, store: Store, workers: int
     ) -> None:
         wrong = (
-            '[[try]]\nsanitizer = "as-is"\n[[try]]\nsanitizer = "full-domain"\nlevels = { agee = [1, 2] }\n'
+            '[[candidates]]\nsanitizer = "as-is"\n[[candidates]]\n'
+            'sanitizer = "full-domain"\nlevels = { agee = [1, 2] }\n'
         )
         project = write(wrong, MEASURES)
         with pytest.raises(ParameterError, match=r"no quasi-identifier 'agee'; did you mean 'age'\?"):
@@ -421,7 +430,7 @@ class TestProgress:
         assert infeasible[-1] == N_INFEASIBLE
 
     def test_counts_only_what_this_run_has_to_do(self, write: Write, store: Store) -> None:
-        explore(write('[[try]]\nsanitizer = "as-is"\n', MEASURES), store, workers=1)
+        explore(write('[[candidates]]\nsanitizer = "as-is"\n', MEASURES), store, workers=1)
         states: list[Progress] = []
         explore(write(measures=MEASURES), store, workers=1, progress=states.append)
         assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
@@ -541,8 +550,10 @@ class TestMining:
     @pytest.fixture
     def project(self, write: Write) -> Project:
         forget()
-        tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 20, 80, 300] } }\n'
-        return write(tries, MINED, data=records(3000))
+        candidates = (
+            '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [5, 20, 80, 300] } }\n'
+        )
+        return write(candidates, MINED, data=records(3000))
 
     @staticmethod
     def fits(heard: list[str]) -> list[str]:
@@ -610,7 +621,7 @@ class TestCommand:
     def demo(self, tmp_path: Path, gate: Any) -> Path:
         path = write_demo(tmp_path)
         text = path.read_text()
-        path.write_text(text.split("[[try]]")[0] + gated(gate) + MEASURES)
+        path.write_text(text.split("[[candidates]]")[0] + gated(gate) + MEASURES)
         return path
 
     def test_killed_in_the_middle_goes_on_where_it_stopped(

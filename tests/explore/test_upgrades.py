@@ -25,7 +25,7 @@ from sfumato.workflow.explore.library import explore
 
 TABLE, SCHEMA = datasets.hospital()
 MEASURES = ["k-anonymity", "general-loss"]
-TRIES = [AsIs(), Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), Mondrian(KAnonymity(99))]
+CANDIDATES = [AsIs(), Mondrian(KAnonymity(2)), Mondrian(KAnonymity(3)), Mondrian(KAnonymity(99))]
 
 
 @pytest.fixture
@@ -40,9 +40,9 @@ def no_two_take_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(candidate_workers._Stopwatch, "whole", property(lambda _: float(next(times))))
 
 
-def explored(store: Path, tries: list[Any], measures: list[Any] = MEASURES) -> tuple[Frontier, Progress]:
+def explored(store: Path, candidates: list[Any], measures: list[Any] = MEASURES) -> tuple[Frontier, Progress]:
     heard: list[Progress] = []
-    found = explore(TABLE, SCHEMA, tries, measures, store=store, seed=1, progress=heard.append)
+    found = explore(TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append)
     return found, heard[-1]
 
 
@@ -56,39 +56,39 @@ def again(before: Frontier, after: Frontier) -> set[str]:
 
 
 def test_without_a_change_nothing_is_computed(store: Path) -> None:
-    first, _ = explored(store, TRIES)
-    second, state = explored(store, TRIES)
+    first, _ = explored(store, CANDIDATES)
+    second, state = explored(store, CANDIDATES)
     assert (again(first, second), state.total) == (set(), 0)
 
 
 def test_a_new_version_of_a_sanitizer_makes_its_candidates_anew(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, _ = explored(store, TRIES, [*MEASURES, "weighted-k"])
+    first, _ = explored(store, CANDIDATES, [*MEASURES, "weighted-k"])
     monkeypatch.setattr(Mondrian, "version", 2, raising=False)
-    second, state = explored(store, TRIES)
+    second, state = explored(store, CANDIDATES)
     assert again(first, second) == {"mondrian k=2", "mondrian k=3", "mondrian k=99"}
     assert state.known == 1
     assert {c.id for c in second.candidates} == {c.id for c in first.candidates}
     measured = {str(c.recipe): {m.measure for m in c.measurements} for c in second.candidates}
     assert measured["mondrian k=2"] == set(MEASURES), "what the earlier version had measured is gone"
     assert measured["as-is"] == {*MEASURES, "weighted-k"}
-    assert explored(store, TRIES)[1].total == 0, "and only once"
+    assert explored(store, CANDIDATES)[1].total == 0, "and only once"
 
 
 def test_a_new_version_of_a_model_makes_the_candidates_that_use_it_anew_and_measures_it(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, _ = explored(store, TRIES)
+    first, _ = explored(store, CANDIDATES)
     monkeypatch.setattr(KAnonymity, "version", 2, raising=False)
-    second, _ = explored(store, TRIES)
+    second, _ = explored(store, CANDIDATES)
     assert again(first, second) == {"as-is", "mondrian k=2", "mondrian k=3", "mondrian k=99"}
 
 
 def test_a_new_version_of_a_measure_is_measured_again_and_no_other(
     store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    explored(store, TRIES)
+    explored(store, CANDIDATES)
     taken: list[str] = []
     monkeypatch.setattr(GeneralLoss, "version", 99)
     for cls in (GeneralLoss, methods.look_up("measure", "weighted-k")):
@@ -98,9 +98,9 @@ def test_a_new_version_of_a_measure_is_measured_again_and_no_other(
             return measure(self, release)
 
         monkeypatch.setattr(cls, "measure", told)
-    _, state = explored(store, TRIES)
+    _, state = explored(store, CANDIDATES)
     assert (state.done, set(taken)) == (3, {"general-loss"})
-    assert explored(store, TRIES)[1].total == 0
+    assert explored(store, CANDIDATES)[1].total == 0
 
 
 def test_a_new_version_of_a_search_searches_again(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,14 +121,14 @@ def test_a_new_version_of_a_search_searches_again(store: Path, monkeypatch: pyte
 def test_kept_sums_are_those_of_the_versions_of_today(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from sfumato.workflow.store.store import Store
 
-    explored(store, TRIES)
+    explored(store, CANDIDATES)
     with Store(store) as opened:
         opened.keep_sums("key", 5)
-    explored(store, TRIES)
+    explored(store, CANDIDATES)
     with Store(store) as opened:
         assert opened.sums("key") == 5
     monkeypatch.setattr(GeneralLoss, "version", 99)
-    explored(store, TRIES)
+    explored(store, CANDIDATES)
     with Store(store) as opened:
         assert opened.sums("key") is None
 

@@ -149,7 +149,7 @@ def project(tmp_path: Path) -> Path:
     lines = [",".join(columns), *(",".join(row) for row in zip(*columns.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", "utf-8")
     roles = "".join(f'[attributes.{name}]\nrole = "{role}"\n' for name, role in ROLES.items())
-    search = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 10 } }\n'
+    search = '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 10 } }\n'
     place = tmp_path / "people.toml"
     place.write_text(f'[data]\npath = "people.csv"\n{roles}{search}', "utf-8")
     return place

@@ -161,10 +161,10 @@ role = "sensitive"
 privacy = ["k-anonymity"]
 utility = ["general-loss"]
 
-[[try]]
+[[candidates]]
 sanitizer = "suppress-quasi-identifiers"
 
-[[try]]
+[[candidates]]
 sanitizer = "full-domain"
 levels = { age = 3, sex = 1, zip = [2, 3] }
 model = { k-anonymity = { k = 1 } }
@@ -185,11 +185,11 @@ def plugged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def explored(
-    plugged: Path, folder: Path, tries: str, *options: str, measures: str = ""
+    plugged: Path, folder: Path, candidates: str, *options: str, measures: str = ""
 ) -> tuple[int, list[str], Any]:
     """Explore with what is tried beside three good candidates: exit code, complaints, JSON."""
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    project = ATTRIBUTES.replace('["k-anonymity"]', f'["k-anonymity"{measures}]') + tries
+    project = ATTRIBUTES.replace('["k-anonymity"]', f'["k-anonymity"{measures}]') + candidates
     (folder / "people.toml").write_text(project, encoding="utf-8")
     done = command("explore", "--json", *options, plugged=plugged, cwd=folder)
     everything = done.stdout + done.stderr
@@ -202,7 +202,7 @@ def explored(
 
 def bad(kind: str, *hows: str) -> str:
     listed = ", ".join(f'"{how}"' for how in hows)
-    return f'\n[[try]]\nsanitizer = "{kind}"\nhow = [{listed}]\n'
+    return f'\n[[candidates]]\nsanitizer = "{kind}"\nhow = [{listed}]\n'
 
 
 RAISING = {"raises": "ValueError", "exits": "SystemExit", "recurses": "RecursionError"}
@@ -233,8 +233,8 @@ RETURNING = {
 def test_what_raises_or_returns_nonsense_is_told_once_by_kind_and_all_others_are_made(
     plugged: Path, tmp_path: Path, workers: str
 ) -> None:
-    tries = bad("bad", *RAISING, *RETURNING) + '\n[[try]]\nsanitizer = "liar"\n'
-    code, said, facts = explored(plugged, tmp_path, tries, "--workers", workers)
+    candidates = bad("bad", *RAISING, *RETURNING) + '\n[[candidates]]\nsanitizer = "liar"\n'
+    code, said, facts = explored(plugged, tmp_path, candidates, "--workers", workers)
     n_bad = len(RAISING) + len(RETURNING) + 1
     assert (code, facts["made"], facts["failed"]) == (0, N_GOOD, n_bad)
     expected = [f"the sanitizer 'bad' raises {kind};" for kind in RAISING.values()]
@@ -362,8 +362,10 @@ def test_a_model_that_fails_is_named_and_not_the_method_that_asked_it(plugged: P
         "leaves": "its process ended by itself, with code 0",
     }
     listed = ", ".join(f'"{how}"' for how in faults)
-    tries = f'\n[[try]]\nsanitizer = "mondrian"\nmodel = {{ bad-model = {{ how = [{listed}] }} }}\n'
-    code, said, facts = explored(plugged, tmp_path, tries, "--workers", "2")
+    candidates = (
+        f'\n[[candidates]]\nsanitizer = "mondrian"\nmodel = {{ bad-model = {{ how = [{listed}] }} }}\n'
+    )
+    code, said, facts = explored(plugged, tmp_path, candidates, "--workers", "2")
     assert (code, facts["made"], facts["failed"]) == (0, N_GOOD, len(faults))
     assert len(said) == len(faults)
     for words in faults.values():
@@ -384,8 +386,8 @@ def test_searches_that_fail_are_told_and_the_rest_is_made(
     }
     if workers == "2":
         faults["leaves"] = "the search 'bad-search' was given up: its process ended by itself, with code 0"
-    tries = "".join(f'\n[[try]]\nsearch = "bad-search"\nhow = "{how}"\n' for how in faults)
-    code, said, facts = explored(plugged, tmp_path, tries, "--workers", workers)
+    candidates = "".join(f'\n[[candidates]]\nsearch = "bad-search"\nhow = "{how}"\n' for how in faults)
+    code, said, facts = explored(plugged, tmp_path, candidates, "--workers", workers)
     assert (code, facts["made"]) == (0, N_GOOD)
     assert len(said) == len(faults)
     for words in faults.values():
@@ -397,7 +399,7 @@ def test_where_every_candidate_fails_the_exit_code_is_1_and_it_is_tried_again(
     plugged: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    only = ATTRIBUTES.partition("[[try]]")[0] + bad("bad", "raises", "exits")
+    only = ATTRIBUTES.partition("[[candidates]]")[0] + bad("bad", "raises", "exits")
     (tmp_path / "people.toml").write_text(only, encoding="utf-8")
     for _ in range(2):
         done = command("explore", "--workers", "1", plugged=plugged, cwd=tmp_path)

@@ -47,15 +47,15 @@ hierarchy = { prefixes = [3, 2] }
 [attributes.diagnosis]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "even-levels"
 level = [1, 2, 3]
 
-[[try]]
+[[candidates]]
 search = "up-the-stairs"
 storeys = 1
 
-[[try]]
+[[candidates]]
 search = "lattice"
 model = { odds-limit = { odds = 2.0 } }
 

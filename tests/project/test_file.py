@@ -70,14 +70,14 @@ hierarchy = { csv = "hierarchies/work.csv", separator = ";" }
 [attributes.diagnosis]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }
 
-[[try]]
+[[candidates]]
 search = "sweep"
 sanitizer = "full-domain"
 parameters = { levels = { age = [1, 2] }, suppression = 0.5, model = { k-anonymity = { k = 2 } } }
@@ -110,10 +110,10 @@ role = "quasi-identifying"
 [attributes.diagnosis]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = 2 } }
 """
@@ -258,11 +258,11 @@ class TestDefaults:
         assert "t-closeness" not in project.privacy
 
     def test_a_search_that_suits_the_table_knows_the_policy(self, write: Callable[[str], Path]) -> None:
-        text = SMALL + '\n[[try]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
+        text = SMALL + '\n[[candidates]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
         assert Suited(k=(11,)) in Project.load(write(text)).searches
 
     def test_a_search_for_every_kind_is_judged_by_attacks(self, write: Callable[[str], Path]) -> None:
-        text = SMALL + '\n[[try]]\nsearch = "suited"\nevery-kind = true\n'
+        text = SMALL + '\n[[candidates]]\nsearch = "suited"\nevery-kind = true\n'
         project = Project.load(write(text))
         assert project.axes == ("attack-risk", "utility-loss")
         assert project.privacy[-1] == "epsilon"
@@ -286,7 +286,7 @@ class TestDefaults:
         assert project.publication.title == ""
 
     def test_have_nothing_to_try(self, write: Callable[[str], Path]) -> None:
-        assert Project.load(write(SMALL.split("[[try]]")[0])).searches == ()
+        assert Project.load(write(SMALL.split("[[candidates]]")[0])).searches == ()
 
     def test_of_parameters_are_written_out_in_recipes(self, write: Callable[[str], Path]) -> None:
         (_, search) = Project.load(write(SMALL)).searches
@@ -333,7 +333,7 @@ class TestUnknownKeys:
         [
             ("[dta]\n" + SMALL, "dta", "data"),
             (SMALL + "[polcy]\n", "polcy", "policy"),
-            (SMALL + "[[ty]]\n", "ty", "try"),
+            (SMALL + "[[candidate]]\n", "candidate", "candidates"),
             (changed("[data]", '[data]\nseperator = ";"'), "data.seperator", "separator"),
             (changed("[data]", "[data]\nmissing_values = []"), "data.missing_values", "missing-values"),
             (changed('role = "sensitive"', 'rle = "sensitive"'), "attributes.diagnosis.rle", "role"),
@@ -414,8 +414,11 @@ class TestWrongValues:
                 "publication.profiles: cannot be 'emea'; did you mean 'ema'?",
             ),
             (SMALL + "[publication]\ntitle = 5\n", "publication.title: expected `str`, got `int`"),
-            (SMALL.split("[[try]]")[0] + "[try]\n", "try: expected `list`, got `table`"),
-            ("try = [5]\n" + SMALL.split("[[try]]")[0], "try[0]: expected `table`, got `int`"),
+            (SMALL.split("[[candidates]]")[0] + "[candidates]\n", "candidates: expected `list`, got `table`"),
+            (
+                "candidates = [5]\n" + SMALL.split("[[candidates]]")[0],
+                "candidates[0]: expected `table`, got `int`",
+            ),
         ],
     )
     def test_are_named_by_their_place_in_the_file(
@@ -492,7 +495,7 @@ role = "sensitive"
 [attributes.work]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 
 """
@@ -602,10 +605,14 @@ class TestHierarchies:
         ]
 
 
-class TestTries:
+class TestCandidates:
     @staticmethod
     def text(block: str) -> str:
-        return SMALL.split("[[try]]")[0] + '[[try]]\nsanitizer = "as-is"\n\n[[try]]\n' + block
+        return (
+            SMALL.split("[[candidates]]")[0]
+            + '[[candidates]]\nsanitizer = "as-is"\n\n[[candidates]]\n'
+            + block
+        )
 
     @pytest.mark.parametrize(
         ("block", "message"),
@@ -650,7 +657,7 @@ class TestTries:
             ("", "give a sanitizer or a search by its name"),
             (
                 'sanitizer = ["mondrian", "as-is"]',
-                "give a sanitizer or a search by its name, one for each [[try]]",
+                "give a sanitizer or a search by its name, one for each [[candidates]] block",
             ),
             ("sanitizer = 5", "give a sanitizer or a search by its name"),
             ("search = {}", "give a sanitizer or a search by its name"),
@@ -661,7 +668,7 @@ class TestTries:
         self, write: Callable[[str], Path], block: str, message: str
     ) -> None:
         said = refusal(write(self.text(block)))
-        assert said.startswith("people.toml: [[try]] number 2: ")
+        assert said.startswith("people.toml: [[candidates]] number 2: ")
         assert message in said
 
     @pytest.mark.parametrize(

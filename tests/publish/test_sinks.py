@@ -437,7 +437,7 @@ sex = {{ role = "insensitive" }}
 mood = {{ role = "insensitive" }}
 town = {{ role = "quasi-identifying" }}
 marital = {{ role = "insensitive" }}
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = {{ k-anonymity = {{ k = 1 }} }}
 [publication]

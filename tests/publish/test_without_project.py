@@ -213,11 +213,11 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
 
 def test_from_exploring_to_verifying_in_four_lines(tmp_path: Path) -> None:
     table, schema = sf.datasets.hospital()
-    tries: list[sf.sanitizers.Sanitizer] = [
+    candidates: list[sf.sanitizers.Sanitizer] = [
         sf.sanitizers.AsIs(),
         *(sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 3, 6, 40)),
     ]
-    frontier = sf.explore(table, schema, tries, MEASURES)
+    frontier = sf.explore(table, schema, candidates, MEASURES)
     chosen = frontier.efficient()[0]
     decision = sf.publish(sf.sanitize(table, schema, chosen.recipe), tmp_path / "out", evidence=frontier)
     assert sf.verify(tmp_path / "out")

@@ -175,7 +175,7 @@ def test_a_project_file_names_the_table(sqlite: Path) -> None:
         sex = { role = "quasi-identifying" }
         pay = { role = "withheld" }
         town = { role = "sensitive" }
-        [[try]]
+        [[candidates]]
         sanitizer = "mondrian"
     """
     table, _ = Project.parse(text, sqlite.with_name("shop.toml")).read()
@@ -334,7 +334,7 @@ class TestPostgres:
             sex = {{ role = "quasi-identifying" }}
             pay = {{ role = "withheld" }}
             town = {{ role = "sensitive" }}
-            [[try]]
+            [[candidates]]
             sanitizer = "full-domain"
             suppression = 1.0
             levels = {{ age = 1, sex = 1 }}

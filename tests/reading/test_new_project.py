@@ -131,8 +131,8 @@ def test_groups_of_codes_are_written_as_a_tree() -> None:
 
 def test_what_suits_the_roles_is_tried_and_the_file_tells_how_to_add_to_it() -> None:
     text = written(read(FOLDER / "hospital.csv"))
-    assert tomllib.loads(text)["try"] == [{"search": "suited"}]
-    assert "[[try]] blocks of your own" in text
+    assert tomllib.loads(text)["candidates"] == [{"search": "suited"}]
+    assert "[[candidates]] blocks of your own" in text
 
 
 def test_what_is_measured_is_told_in_a_comment_that_can_be_taken_into_use(tmp_path: Path) -> None:

@@ -237,7 +237,7 @@ class TestAsking:
         (tmp_path / "p.toml").write_text(
             '[data]\npath = "p.csv"\n[publication]\nprofiles = ["wp216"]\n'
             '[attributes.age]\nrole = "quasi-identifying"\n[attributes.ill]\nrole = "sensitive"\n'
-            '[[try]]\nsanitizer = "as-is"\n',
+            '[[candidates]]\nsanitizer = "as-is"\n',
             "utf-8",
         )
         assert run(["explore", str(tmp_path / "p.toml")]) == 0

@@ -84,7 +84,7 @@ role = "sensitive"
 privacy = ["k-anonymity"]
 utility = ["general-loss"%s]
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3, 4] } }
 """

@@ -33,10 +33,10 @@ class Mine:
 
 def main():
     table, schema = sf.datasets.hospital()
-    tries = [Mine(1), Mine(2), next_to_it.Other(1)]
+    candidates = [Mine(1), Mine(2), next_to_it.Other(1)]
     workers = int(sys.argv[1])
     limits = {"workers": workers, "time_limit": 600}  # so that none is made in this process
-    frontier = sf.explore(table, schema, tries, ["k-anonymity", "general-loss"], **limits)
+    frontier = sf.explore(table, schema, candidates, ["k-anonymity", "general-loss"], **limits)
     print(len(frontier.candidates), "made", len(frontier.infeasible), "failed")
 
 

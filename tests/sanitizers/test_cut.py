@@ -299,7 +299,7 @@ def test_a_project_file_sweeps_cuts_and_takes_free_as_a_list(tmp_path: Path) -> 
         sex = { role = "quasi-identifying" }
         ill = { role = "sensitive" }
 
-        [[try]]
+        [[candidates]]
         sanitizer = "cut"
         cuts = { age = ["00", "01"], land = "0100", sex = "0" }
         free = ["land", "sex"]

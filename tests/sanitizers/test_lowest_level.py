@@ -144,8 +144,8 @@ def test_it_stands_in_the_project_file_and_binds_every_search(tmp_path: Path) ->
         '[attributes.age]\nrole = "quasi-identifying"\nkind = "numeric"\n'
         "hierarchy = { intervals = [5, 10] }\nlowest-level = 1\n"
         '[attributes.ill]\nrole = "sensitive"\n'
-        '[[try]]\nsanitizer = "laplace"\n[[try]]\nsearch = "lattice-front"\n'
-        '[[try]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 20\ngenerations = 5\n'
+        '[[candidates]]\nsanitizer = "laplace"\n[[candidates]]\nsearch = "lattice-front"\n'
+        '[[candidates]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 20\ngenerations = 5\n'
     )
     project = Project.load(tmp_path / "people.toml")
     with Store(project.store_path) as store:

@@ -588,12 +588,12 @@ def test_holds_no_value_of_any_record(tmp_path: Path) -> None:
         attributes.zip = { role = "quasi-identifying", hierarchy = { csv = "zip.csv" } }
         attributes.ill.role = "sensitive"
         policy.reidentification-risk = { at-most = 0.5 }
-        [[try]]
+        [[candidates]]
         sanitizer = "as-is"
-        [[try]]
+        [[candidates]]
         sanitizer = "mondrian"
         model = { k-anonymity = { k = [2, 5, 100] }, probabilistic-diversity = { l = [1, 2, 50] } }
-        [[try]]
+        [[candidates]]
         sanitizer = "full-domain"
         levels = { age = [0, 1, 2], zip = [0, 1, 2] }
         model = { k-anonymity = { k = 3 } }

@@ -177,7 +177,7 @@ def test_the_commands_sign_check_and_certify(tmp_path: Path, monkeypatch: pytest
         'zip = { role = "quasi-identifying" }\nage = { role = "quasi-identifying" }\n'
         'sex = { role = "quasi-identifying" }\ndiagnosis = { role = "sensitive" }\n'
         '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
-        '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 3 } }\n',
+        '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 3 } }\n',
         "utf-8",
     )
     monkeypatch.chdir(tmp_path)

@@ -54,7 +54,7 @@ hierarchy = { prefixes = [3, 2] }
 [attributes.diagnosis]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }
 """

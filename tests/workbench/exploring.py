@@ -47,20 +47,20 @@ hierarchy = { prefixes = [3, 2] }
 [attributes.diagnosis]
 role = "sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "suppress-quasi-identifiers"
 
-[[try]]
+[[candidates]]
 sanitizer = "suppress-sensitive"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3, 1000] } }
 
-[[try]]
+[[candidates]]
 sanitizer = "anatomy"
 l = 2
 

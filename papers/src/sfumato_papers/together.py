@@ -112,7 +112,7 @@ _FEWER: dict[str, dict[str, list[float]]] = {
 
 def _reduce(document: Any) -> None:
     """Take fewer values of each parameter, fewer folds and a shorter search."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         for model, parameters in block.get("model", {}).items():
             for name, values in _FEWER[model].items():
                 if isinstance(parameters[name], list):

@@ -127,7 +127,7 @@ def test_a_project_explores_what_it_finds(tmp_path: Path) -> None:
         [attributes.ill]
         role = "sensitive"
 
-        [[try]]
+        [[candidates]]
         search = "evolution"
         problem = "k-l-safety"
         guarantee = false

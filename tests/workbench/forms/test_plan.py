@@ -9,20 +9,26 @@ from typing import Any
 import pytest
 import tomlkit
 
-from sfumato.interfaces.workbench.forms.plan_form import Try, put_measures, put_policy, put_try, remove_try
+from sfumato.interfaces.workbench.forms.plan_form import (
+    CandidatesBlock,
+    put_block,
+    put_measures,
+    put_policy,
+    remove_block,
+)
 
-TRIES = """
+CANDIDATES = """
 # the first
-[[try]]  # as it stands
+[[candidates]]  # as it stands
 sanitizer = "as-is"
 
 # the second
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = { k-anonymity = { k = [2, 3] } }  # small
 
 # a search
-[[try]]
+[[candidates]]
 search = "lattice"
 suppression = 0.1
 """
@@ -35,12 +41,14 @@ def changed(text: str, change: Callable[[Any], None]) -> str:
 
 
 def test_a_changed_block_keeps_its_neighbours_and_comments() -> None:
-    block = Try(2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": 7}}, "variant": "relaxed"})
-    text = changed(TRIES, lambda document: put_try(document, block))
+    block = CandidatesBlock(
+        2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": 7}}, "variant": "relaxed"}
+    )
+    text = changed(CANDIDATES, lambda document: put_block(document, block))
     for comment in ("# the first", "# as it stands", "# the second", "# a search", "# small"):
         assert comment in text
     assert "model = { k-anonymity = { k = 7 } }" in text
-    assert tomllib.loads(text)["try"][1] == {
+    assert tomllib.loads(text)["candidates"][1] == {
         "sanitizer": "mondrian",
         "model": {"k-anonymity": {"k": 7}},
         "variant": "relaxed",
@@ -48,31 +56,31 @@ def test_a_changed_block_keeps_its_neighbours_and_comments() -> None:
 
 
 def test_an_unchanged_block_is_left_as_it_is() -> None:
-    block = Try(2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": [2, 3]}}})
-    assert changed(TRIES, lambda document: put_try(document, block)) == TRIES
+    block = CandidatesBlock(2, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": [2, 3]}}})
+    assert changed(CANDIDATES, lambda document: put_block(document, block)) == CANDIDATES
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_removed_block_leaves_the_comments_of_the_others(number: int) -> None:
-    text = changed(TRIES, lambda document: remove_try(document, number))
-    left = [block for i, block in enumerate(tomllib.loads(TRIES)["try"], start=1) if i != number]
-    assert tomllib.loads(text)["try"] == left
+    text = changed(CANDIDATES, lambda document: remove_block(document, number))
+    left = [block for i, block in enumerate(tomllib.loads(CANDIDATES)["candidates"], start=1) if i != number]
+    assert tomllib.loads(text)["candidates"] == left
     assert [c for c in ("# the first", "# the second", "# a search") if c not in text] == []
 
 
 def test_the_last_block_can_be_removed_and_one_added() -> None:
-    only = '[data]\npath = "x.csv"\n\n[[try]]\nsanitizer = "as-is"\n# behind\n\n[policy]\nx = 1\n'
-    empty = changed(only, lambda document: remove_try(document, 1))
+    only = '[data]\npath = "x.csv"\n\n[[candidates]]\nsanitizer = "as-is"\n# behind\n\n[policy]\nx = 1\n'
+    empty = changed(only, lambda document: remove_block(document, 1))
     assert "try" not in tomllib.loads(empty)
-    again = changed(empty, lambda document: put_try(document, Try(1, "search", "lattice", {})))
-    assert tomllib.loads(again)["try"] == [{"search": "lattice"}]
+    again = changed(empty, lambda document: put_block(document, CandidatesBlock(1, "search", "lattice", {})))
+    assert tomllib.loads(again)["candidates"] == [{"search": "lattice"}]
 
 
 def test_a_new_block_comes_behind_the_last() -> None:
-    block = Try(4, "sanitizer", "anatomy", {"l": [2, 4]})
-    text = changed(TRIES + "\n[policy]\nx = 1\n", lambda document: put_try(document, block))
+    block = CandidatesBlock(4, "sanitizer", "anatomy", {"l": [2, 4]})
+    text = changed(CANDIDATES + "\n[policy]\nx = 1\n", lambda document: put_block(document, block))
     read = tomllib.loads(text)
-    assert read["try"][3] == {"sanitizer": "anatomy", "l": [2, 4]}
+    assert read["candidates"][3] == {"sanitizer": "anatomy", "l": [2, 4]}
     assert read["policy"] == {"x": 1}
     assert "l = [2, 4]" in text
 
@@ -90,6 +98,8 @@ def test_measures_and_policy_are_only_written_where_they_change() -> None:
 
 
 def test_long_lists_are_said_shortly() -> None:
-    block = Try(1, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": list(range(2, 120))}}})
+    block = CandidatesBlock(
+        1, "sanitizer", "mondrian", {"model": {"k-anonymity": {"k": list(range(2, 120))}}}
+    )
     assert block.words == "mondrian with k-anonymity (k = 2, 3, 4, …, 119)"
     assert block.n_candidates == 118

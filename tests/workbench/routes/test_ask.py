@@ -118,9 +118,15 @@ def test_with_nothing_explored_there_is_nothing_to_ask(folder: Path, ready: Read
 def test_where_nothing_is_sensitive_the_page_says_so_instead_of_asking_for_a_measure(
     project: Path, ready: Ready
 ) -> None:
-    header = project.read_text().partition("[[try]]")[0].replace('role = "sensitive"', 'role = "insensitive"')
-    tries = '[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 3] } }\n'
-    explored(project, header + tries + '[measure]\nprivacy = ["k-anonymity"]\nutility = ["total-loss"]\n')
+    header = (
+        project.read_text()
+        .partition("[[candidates]]")[0]
+        .replace('role = "sensitive"', 'role = "insensitive"')
+    )
+    candidates = '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 3] } }\n'
+    explored(
+        project, header + candidates + '[measure]\nprivacy = ["k-anonymity"]\nutility = ["total-loss"]\n'
+    )
     said = "speaks of a sensitive attribute, and no column of this table is one"
     standing = Seen(ready("/projects/patients/ask").text).text.count(said)
     assert standing == 2, "two of the four questions speak of l"

@@ -65,7 +65,7 @@ def test_with_nothing_explored_there_is_nothing_to_compare(folder: Path, ready: 
 
 def test_a_single_candidate_is_not_enough(project: Path, folder: Path, ready: Ready) -> None:
     written = project.read_text()
-    start, _, rest = written.partition("[[try]]")
+    start, _, rest = written.partition("[[candidates]]")
     measures = rest[rest.index("[measure]") :]
-    explored(folder / "single.toml", f'{start}[[try]]\nsanitizer = "as-is"\n\n{measures}')
+    explored(folder / "single.toml", f'{start}[[candidates]]\nsanitizer = "as-is"\n\n{measures}')
     assert "There is one candidate so far" in Seen(ready("/projects/single/compare").text).text

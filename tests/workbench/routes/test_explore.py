@@ -170,7 +170,7 @@ def test_before_anything_is_explored_the_page_says_what_to_do(
     assert "Nothing explored yet" in text
     assert "Start exploring" in text
     assert "2 candidates" in text
-    (folder / "people.toml").write_text(PROJECT.partition("[[try]]")[0])
+    (folder / "people.toml").write_text(PROJECT.partition("[[candidates]]")[0])
     text = Seen(ready("/projects/people/explore").text).text
     assert "There is nothing to try yet" in text
     assert "Start exploring" not in text

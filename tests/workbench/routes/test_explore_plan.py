@@ -51,7 +51,7 @@ def test_a_method_is_added_through_its_form(
     assert len(read_project().searches) == 2
     assert "l = [2, 4]" in (folder / "people.toml").read_text()
     assert "# who wrote this: a human" in (folder / "people.toml").read_text()
-    assert "form" not in tomllib.loads((folder / "people.toml").read_text())["try"][1]
+    assert "form" not in tomllib.loads((folder / "people.toml").read_text())["candidates"][1]
 
 
 def test_a_search_is_added_through_its_form(guest: TestClient, read_project: Callable[[], Project]) -> None:
@@ -252,4 +252,4 @@ def test_every_registered_method_has_a_page(guest: TestClient) -> None:
 def test_the_plan_is_read_without_the_data(guest: TestClient, folder: Path) -> None:
     (folder / "people.csv").unlink()
     assert guest.get("/projects/people/explore/plan").status_code == 200
-    assert Plan.of(folder / "people.toml").tries[0].n_candidates == 2
+    assert Plan.of(folder / "people.toml").blocks[0].n_candidates == 2

@@ -49,10 +49,10 @@ path = "evil.csv"
 
 {chr(10).join(blocks)}
 
-[[try]]
+[[candidates]]
 sanitizer = "as-is"
 
-[[try]]
+[[candidates]]
 sanitizer = "mondrian"
 model = {{ k-anonymity = {{ k = [2, 4] }} }}
 
@@ -112,7 +112,7 @@ def test_texts_that_a_spreadsheet_takes_for_formulas_are_told(folder: Path, read
     path = explored(
         folder / "sums.toml",
         '[data]\npath = "sums.csv"\n[attributes.age]\nrole = "quasi-identifying"\n[attributes.secret]\n'
-        'role = "sensitive"\n[[try]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 2 } }\n',
+        'role = "sensitive"\n[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 2 } }\n',
     )
     page = Seen(finished(ready, f"/projects/sums/releases/{candidates(path)['mondrian-2'].id}"))
     assert "would take some texts in secret for formulas" in page.text

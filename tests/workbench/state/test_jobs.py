@@ -49,14 +49,14 @@ def written(folder: Path, text: str = PROJECT) -> Path:
 def many(gate: Any) -> str:
     """Return a project of many candidates, each of which waits at a gate."""
     return (
-        PROJECT.partition("[[try]]")[0]
-        + f'[[try]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(range(1, 400))}\n'
+        PROJECT.partition("[[candidates]]")[0]
+        + f'[[candidates]]\nsanitizer = "gated"\ngate = "{gate.folder}"\nk = {list(range(1, 400))}\n'
     )
 
 
 def searching(gate: Any) -> str:
     """Return a project with a search that waits at a gate after its first generations."""
-    return PROJECT + f'\n[[try]]\nsearch = "gated-evolution"\ngate = "{gate.folder}"\n'
+    return PROJECT + f'\n[[candidates]]\nsearch = "gated-evolution"\ngate = "{gate.folder}"\n'
 
 
 def test_an_exploration_runs_to_its_end(jobs: Jobs, folder: Path) -> None:
@@ -145,10 +145,10 @@ def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path, gate: Any) 
 
 
 def test_what_the_library_refuses_is_said_in_its_words(jobs: Jobs, folder: Path) -> None:
-    path = written(folder, PROJECT.partition("[[try]]")[0])
+    path = written(folder, PROJECT.partition("[[candidates]]")[0])
     report = jobs.start(path).wait(PATIENCE)
     assert report.state == "failed"
-    assert "nothing to try; add a [[try]] block" in report.said
+    assert "no candidates; add a [[candidates]] block" in report.said
 
 
 def test_an_exploration_of_the_command_line_is_noticed(jobs: Jobs, folder: Path) -> None:

@@ -164,7 +164,7 @@ def _same_way(one: Cell, other: Cell) -> bool:
 
 def _fewer(document: Any) -> None:
     """Keep one limit of each model, and divide the records in three parts only."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         for given in block.get("model", {}).values():
             for name, values in _QUICK.items():
                 if name in given:

@@ -47,7 +47,7 @@ AMBIGUITIES = (
 
 def distinct_diversity(document: Any) -> None:
     """Let l be the number of different values."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         if block["problem"] == "k-l-safety":
             block["diversity"] = "distinct"
     document["measure"]["privacy"].append("distinct-diversity")
@@ -60,5 +60,5 @@ def eight_columns(document: Any) -> None:
 
 def any_age(document: Any) -> None:
     """Cut between any two ages."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         block["granularity"] = {"age": 0}

@@ -365,7 +365,7 @@ def _figure_9_chart(title: str, found: Sequence[Solution], *also: Series) -> Cha
 
 def _reduce(document: Any) -> None:
     """Search with smaller populations, for fewer generations and solutions."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         for name, value in _QUICK.items():
             block[name] = value
 

@@ -56,7 +56,7 @@ AMBIGUITIES = (
 
 def _mondrian(variant: str, *, free: bool) -> Change:
     def change(document: Any) -> None:
-        for block in document["try"]:
+        for block in document["candidates"]:
             if block["sanitizer"] in ("mondrian", "bucketize"):
                 block["variant"] = variant
                 if free:
@@ -67,7 +67,7 @@ def _mondrian(variant: str, *, free: bool) -> Change:
 
 def _swap_absence(document: Any) -> None:
     """Ask of every class what was asked of none, and the other way round: both stay drawn."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         if "delta-disclosure" in block.get("model", {}):
             model = block["model"]["delta-disclosure"]
             model["absent"] = "ignored" if model["absent"] == "violates" else "violates"

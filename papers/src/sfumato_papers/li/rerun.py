@@ -339,7 +339,7 @@ def _frontier(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
 
 def _reduce(document: Any) -> None:
     """Keep half of the parameters, fewer queries, and the paper's own estimate of them."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         _thin(block.get("model", {}))
         sizes = block.get("smallest-group")
         if sizes is not None:

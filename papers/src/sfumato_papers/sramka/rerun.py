@@ -245,7 +245,7 @@ def _gain_chart(cells: Sequence[Cell]) -> Chart:
 
 def _fewer(document: Any) -> None:
     """Keep two releases of each method, a few quick miners and three folds."""
-    for block in document["try"]:
+    for block in document["candidates"]:
         if "model" in block:
             block["model"]["k-anonymity"]["k"] = [10, 100]
         else:

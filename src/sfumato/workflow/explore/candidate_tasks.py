@@ -1,4 +1,4 @@
-"""Turn the plan of a project into tasks, one for each candidate to make, and run searches where needed."""
+"""Tasks: from the plan of a project to the candidates that are to be made, searches run where needed."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from sfumato.workflow.explore.original_workers import Original, done_by_workers
 from sfumato.workflow.store.provenance import asked_key, source_of, version_of
 from sfumato.workflow.store.store import Store
 
-Try = Search | Recipe
-"""What to try: a search that proposes recipes, or one recipe."""
+PlanEntry = Search | Recipe
+"""An entry of a plan: a search that proposes recipes, or one recipe."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,8 @@ from sfumato.runtime.pool import UNLIMITED, Limits
 from sfumato.runtime.progress import listening
 from sfumato.searches.base import Search
 from sfumato.workflow.explore.candidate_tasks import (
-    ExplorationInputs,
-    Try,
+    Ground,
+    PlanEntry,
     is_quick,
     listed,
     searched,
@@ -165,7 +165,7 @@ def explore(
             began=began,
         )
     if not state.total + state.known and not state.is_spent:
-        raise ProjectError(f"{project.path.name} has nothing to try; add a [[try]] block")
+        raise ProjectError(f"{project.path.name} has no candidates; add a [[candidates]] block")
     return state
 
 
@@ -173,7 +173,7 @@ def fill(
     store: Store,
     table: Table,
     schema: Schema,
-    tries: Sequence[Try],
+    entries: Sequence[PlanEntry],
     measures: Sequence[Written | Measure],
     *,
     axes: tuple[str, str],
@@ -192,7 +192,7 @@ def fill(
         Where every finished candidate is written at once.
     table, schema
         The original, bound.
-    tries
+    entries
         Searches and recipes; the seed of a recipe gives way to that of the store.
     measures
         What to measure of each candidate.
@@ -213,9 +213,9 @@ def fill(
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    course = _ExplorationRun(ground, axes, workers, began, ends, progress)
-    with listening(course.report_words), kept_on(store), suppress(_BudgetSpent):
-        tasks = course.tasks(tries)
+    course = _Course(ground, axes, workers, began, ends, progress)
+    with listening(course.hear), kept_on(store), suppress(_Spent):
+        tasks = course.tasks(entries)
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
@@ -287,11 +287,11 @@ class _ExplorationRun:
         self.is_searching = False
         self.refining: _GapFillingPace | None = None
 
-    def tasks(self, tries: Sequence[Try]) -> Iterator[Task | None]:
-        """Yield the tasks: listed candidates, then proposals of searches, then candidates for gaps."""
-        lines: list[Sequence[Recipe]] = [[each.normalized() for each in tries if isinstance(each, Recipe)]]
+    def tasks(self, entries: Sequence[PlanEntry]) -> Iterator[Task | None]:
+        """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
+        lines: list[Sequence[Recipe]] = [[each.normalized() for each in entries if isinstance(each, Recipe)]]
         searches: list[Search] = []
-        for each in tries:
+        for each in entries:
             if isinstance(each, Recipe):
                 continue
             recipes = listed(each, self.ground)
@@ -310,7 +310,7 @@ class _ExplorationRun:
             yield from self._gap_candidates()
 
     def _in_order(self, lines: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
-        """Yield open tasks of several blocks; candidates that were given up before come last."""
+        """Yield what is open of several entries; what was given up before comes last."""
         tasks = [[task for task in map(self.ground.task, recipes) if self._is_new(task)] for recipes in lines]
         every = [task for line in tasks for task in line]
         if not every:

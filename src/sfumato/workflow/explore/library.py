@@ -17,7 +17,7 @@ from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.runtime.pool import Limits
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.searches.base import Search
-from sfumato.workflow.explore.candidate_tasks import Try
+from sfumato.workflow.explore.candidate_tasks import PlanEntry
 from sfumato.workflow.explore.explore_project import Progress, fill
 from sfumato.workflow.project.default_measures import default_measures
 from sfumato.workflow.project.project_file import search_of
@@ -28,7 +28,7 @@ from sfumato.workflow.store.store import IN_MEMORY, Store
 def explore(
     table: Any,
     schema: Schema,
-    tries: Iterable[Sanitizer | Recipe | Search | Mapping[str, Any]],
+    candidates: Iterable[Sanitizer | Recipe | Search | Mapping[str, Any]],
     measures: Iterable[str | Mapping[str, Any] | Measure] | None = None,
     *,
     store: str | Path | Store | None = None,
@@ -48,9 +48,10 @@ def explore(
         frame. It is not changed.
     schema
         What each attribute is.
-    tries
+    candidates
         Sanitizers with their parameters, recipes, searches (`Sweep`, `Lattice`, `Evolution`), or what a
-        ``[[try]]`` block of a project file says. The seed of a recipe gives way to that of the exploration.
+        ``[[candidates]]`` block of a project file says. The seed of a recipe gives way to that of the
+        exploration.
     measures
         What to measure, by name or as a `Measure`; the first of each side is an axis of the frontier. By
         default what a project file measures that names nothing.
@@ -68,8 +69,8 @@ def explore(
     budget
         After how many seconds to stop; with a store the next exploration goes on there. With more than one
         process what is at work then is given up, else it is finished first. What is left of the budget after
-        all tries goes into the gaps of the frontier: parameters between those of two neighbours. By default
-        all that is tried is made, and nothing else.
+        all candidates goes into the gaps of the frontier: parameters between those of two neighbours.
+        By default all that is listed is made, and nothing else.
     progress
         Called after every candidate.
 
@@ -86,8 +87,8 @@ def explore(
     >>> from sfumato.sanitizers import Mondrian
     >>> from sfumato.searches import Sweep
     >>> table, schema = datasets.hospital()
-    >>> tries = [Mondrian(KAnonymity(3)), Sweep("mondrian", {"model": {"k-anonymity": {"k": [6, 20]}}})]
-    >>> frontier = explore(table, schema, tries, ["k-anonymity", "general-loss"])
+    >>> candidates = [Mondrian(KAnonymity(3)), Sweep("mondrian", {"model": {"k-anonymity": {"k": [6, 20]}}})]
+    >>> frontier = explore(table, schema, candidates, ["k-anonymity", "general-loss"])
     >>> [str(candidate.recipe) for candidate in frontier.efficient()]
     ['mondrian k=6', 'mondrian k=3']
     >>> [str(candidate.recipe) for candidate in frontier.infeasible]
@@ -95,8 +96,8 @@ def explore(
     """
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
-    tried = [_block(each, position) for position, each in enumerate(tries, start=1)]
-    asked = _measures(measures, bound_schema, tried)
+    tried = [_tried(each, position) for position, each in enumerate(candidates, start=1)]
+    asked = _asked(measures, bound_schema, tried)
     axes = _axes(asked)
     with _opened(store) as kept, kept.exclusive():
         fill(
@@ -112,31 +113,33 @@ def explore(
             budget=budget,
             progress=progress,
         )
-        candidates = kept.candidates(source_of(bound_table, bound_schema))
-    infeasible = tuple(c for c in candidates if c.infeasible is not None)
-    return Frontier(only_made(candidates), axes, infeasible)
+        made = kept.candidates(source_of(bound_table, bound_schema))
+    infeasible = tuple(c for c in made if c.infeasible is not None)
+    return Frontier(only_made(made), axes, infeasible)
 
 
-def _block(given: Any, position: int) -> Try:
+def _tried(given: Any, position: int) -> PlanEntry:
     if isinstance(given, (Recipe, Search)):
         return given
     if isinstance(given, Sanitizer):
         return Recipe.of(given)
     if not isinstance(given, Mapping):
-        raise ParameterError(f"number {position} to try is no sanitizer, recipe, search or [[try]] block")
+        raise ParameterError(
+            f"candidate {position} is not a sanitizer, recipe, search or [[candidates]] block"
+        )
     try:
         return search_of(dict(given), position)
     except ProjectError as error:
         raise ParameterError(str(error)) from None
 
 
-def _measures(given: Iterable[Any] | None, schema: Schema, tried: Sequence[Try]) -> list[Measure]:
+def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[PlanEntry]) -> list[Measure]:
     names = [name for each in tried for name in _sanitizers(each)]
     wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
     return [each if isinstance(each, Measure) else build_measure(each) for each in wanted]
 
 
-def _sanitizers(each: Try) -> tuple[str, ...]:
+def _sanitizers(each: PlanEntry) -> tuple[str, ...]:
     return (each.sanitizer,) if isinstance(each, Recipe) else getattr(each, "sanitizers", ())
 
 

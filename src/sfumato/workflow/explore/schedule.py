@@ -9,8 +9,8 @@ from sfumato.workflow.explore.candidate_workers import Task, has_parameters
 from sfumato.workflow.explore.time_estimate import Costs
 
 
-def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
-    """Yield the tasks of all blocks; each is chosen when it is asked for.
+def in_order(entries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
+    """Yield the tasks of all entries, the next one chosen when it is asked for.
 
     First those whose method leaves nothing to choose, the ends of every frontier; then the middle one of
     every method and of every family of every try, those that cost little first; then each family in the
@@ -18,14 +18,14 @@ def in_order(tries: Sequence[Sequence[Task]], costs: Costs) -> Iterator[Task]:
 
     Parameters
     ----------
-    tries
-        The tasks of each ``[[try]]``, in the order of its parameters.
+    entries
+        The tasks of each ``[[candidates]]``, in the order of its parameters.
     costs
         What methods cost, as far as is known when the next is asked for.
     """
-    every = [task for tasks in tries for task in tasks]
+    every = [task for tasks in entries for task in tasks]
     yield from filter(_is_an_end, every)
-    inner = [[task for task in tasks if not _is_an_end(task)] for tasks in tries]
+    inner = [[task for task in tasks if not _is_an_end(task)] for tasks in entries]
     families = [family for tasks in inner for family in _families(tasks)]
     lines = [deque(family[place] for place in spread(len(family))) for family in families]
     begun: set[str] = set()

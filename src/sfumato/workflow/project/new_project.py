@@ -37,11 +37,11 @@ _NO_QUASI_IDENTIFIER = """\
 """
 _PLAN = """\
 # What suits the roles above is tried, and planned again whenever they change; `sfumato explore --dry-run`
-# shows it. Add [[try]] blocks of your own; lists in them are swept, every combination is a candidate:
-#   [[try]]
+# shows it. Add [[candidates]] blocks of your own; lists in them are swept, every combination is a candidate:
+#   [[candidates]]
 #   sanitizer = "mondrian"
 #   model = { k-anonymity = { k = [5, 10, 20] }, t-closeness = { t = [0.1, 0.2] } }
-[[try]]
+[[candidates]]
 search = "suited"
 # every-kind = true                   # noise, averages and synthetic records as well, all judged by attacks
 # borders = "grid"                    # intervals end at round numbers, not at somebody's value

@@ -168,7 +168,7 @@ class Publication(Section, frozen=True):
 class _File(Section, frozen=True):
     data: dict[str, Any]
     attributes: dict[str, Any]
-    try_: list[dict[str, Any]] = msgspec.field(default_factory=list, name="try")
+    candidates: list[dict[str, Any]] = msgspec.field(default_factory=list)
     measure: dict[str, Any] = msgspec.field(default_factory=dict)
     explore: dict[str, Any] = msgspec.field(default_factory=dict)
     policy: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -358,7 +358,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     population = _population(section(Population, file.population, "population"), data)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
-    searches = [search_of(block, position) for position, block in enumerate(file.try_, start=1)]
+    searches = [search_of(block, position) for position, block in enumerate(file.candidates, start=1)]
     tried = [name for search in searches for name in getattr(search, "sanitizers", ())]
     defaults = default_measures(schema, size_is_known=population.size is not None, tried=tried)
     privacy, utility = (
@@ -527,16 +527,16 @@ def _with_policy(search: Search, policy: Mapping[str, Limit]) -> Search:
 
 
 def search_of(block: dict[str, Any], position: int) -> Search:
-    """Build one ``[[try]]``: a named search, or a sweep over one sanitizer's parameters."""
+    """Build one ``[[candidates]]``: a named search, or a sweep over one sanitizer's parameters."""
     given = dict(block)
     kind: Literal["search", "sanitizer"] = "search" if "search" in given else "sanitizer"
     try:
         name = given.pop(kind, None)
         if not isinstance(name, str):
-            raise ProjectError("give a sanitizer or a search by its name, one for each [[try]]")
+            raise ProjectError("give a sanitizer or a search by its name, one for each [[candidates]] block")
         search: Search = methods.build("search", name, given) if kind == "search" else Sweep(name, given)
         if isinstance(search, Sweep):
             search.recipes()
     except (ParameterError, ProjectError) as error:
-        raise ProjectError(f"[[try]] number {position}: {error}") from None
+        raise ProjectError(f"[[candidates]] number {position}: {error}") from None
     return search

@@ -1,4 +1,4 @@
-"""Show and change the plan of a project: which candidates to try, what to measure and what to require.
+"""Plan: what a project file explores, measures and requires, and how a page changes it.
 
 Only the parts that a person changed are rewritten; comments, order and everything else in the file stay.
 """
@@ -29,14 +29,14 @@ from sfumato.workflow.project.project_file import Project
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
-TryKind = Literal["sanitizer", "search"]
+BlockKind = Literal["sanitizer", "search"]
 SIDES: tuple[Axis, Axis] = ("privacy", "utility")
 _MOST_LISTED = 12
 
 
 @dataclass(frozen=True)
-class Try:
-    """One ``[[try]]`` block.
+class CandidatesBlock:
+    """One ``[[candidates]]`` block.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Try:
     """
 
     number: int
-    kind: TryKind
+    kind: BlockKind
     name: str
     given: dict[str, Any]
 
@@ -84,18 +84,18 @@ class Plan:
         return cls(Project.parse(text.written, path), text.version, tomllib.loads(text.written))
 
     @property
-    def tries(self) -> tuple[Try, ...]:
+    def blocks(self) -> tuple[CandidatesBlock, ...]:
         """The blocks, in the order of the file."""
         found = []
-        for number, block in enumerate(self.written.get("try", []), start=1):
-            kind: TryKind = "search" if "search" in block else "sanitizer"
+        for number, block in enumerate(self.written.get("candidates", []), start=1):
+            kind: BlockKind = "search" if "search" in block else "sanitizer"
             given = {key: value for key, value in block.items() if key != kind}
-            found.append(Try(number, kind, block[kind], given))
+            found.append(CandidatesBlock(number, kind, block[kind], given))
         return tuple(found)
 
-    def block(self, number: int) -> Try:
+    def block(self, number: int) -> CandidatesBlock:
         """Return one block by its number."""
-        for each in self.tries:
+        for each in self.blocks:
             if each.number == number:
                 return each
         raise HTTPException(404, "There is no such block in the project file.")
@@ -138,30 +138,30 @@ def _shortened(given: Any) -> Any:
     return given
 
 
-def check_try(kind: TryKind, name: str, given: Mapping[str, Any]) -> None:
-    """Raise the library's error for a block that cannot be tried."""
+def check_block(kind: BlockKind, name: str, given: Mapping[str, Any]) -> None:
+    """Raise an error, in the library's words, for a block that cannot be tried."""
     if kind == "search":
         methods.build("search", name, given)
         return
     Sweep(name, given).recipes()
 
 
-def put_try(document: TOMLDocument, block: Try) -> None:
-    """Write a block at its place, or after the last one if no block has its number."""
+def put_block(document: TOMLDocument, block: CandidatesBlock) -> None:
+    """Write a block at its place, or after the last one if the file has no block with its number."""
     import tomlkit
 
-    tries = document.get("try")
-    if tries is None:
-        document["try"] = tries = tomlkit.aot()
-    if block.number > len(tries):
+    blocks = document.get("candidates")
+    if blocks is None:
+        document["candidates"] = blocks = tomlkit.aot()
+    if block.number > len(blocks):
         table = tomlkit.table()
         table[block.kind] = block.name
         for key, value in block.given.items():
             table[key] = toml_item(value)
         table.add(tomlkit.nl())
-        tries.append(table)
+        blocks.append(table)
         return
-    table = tries[block.number - 1]
+    table = blocks[block.number - 1]
     for key in [key for key in table if key != block.kind and key not in block.given]:
         del table[key]
     for key, value in block.given.items():
@@ -169,21 +169,21 @@ def put_try(document: TOMLDocument, block: Try) -> None:
             table[key] = toml_item(value)
 
 
-def remove_try(document: TOMLDocument, number: int) -> None:
-    """Remove a block; comments after it belong to the next block and stay."""
-    tries: Any = document["try"]
+def remove_block(document: TOMLDocument, number: int) -> None:
+    """Remove a block; comments that stand behind it speak of the next one and stay."""
+    blocks: Any = document["candidates"]
     behind: list[Any] = []
-    for key, item in reversed(tries[number - 1].value.body):
+    for key, item in reversed(blocks[number - 1].value.body):
         if key is not None:
             break
         behind.insert(0, item)
-    del tries[number - 1]
-    if not len(tries):
-        del document["try"]
+    del blocks[number - 1]
+    if not len(blocks):
+        del document["candidates"]
         for item in behind:
             document.add(item)
         return
-    neighbour = tries[max(number - 2, 0)]
+    neighbour = blocks[max(number - 2, 0)]
     if number == 1:
         neighbour.value.body[0:0] = [(None, item) for item in behind if item.as_string().strip()]
         return

@@ -201,13 +201,13 @@ def _job_facts(request: Request, seen: ExploredProject) -> dict[str, Any]:
     job, plan = _job(request), Plan.of(seen.opened.project.path)
     report = job.report if job else None
     at_work = report is not None and report.at_work
-    counts = [block.n_candidates for block in plan.tries]
+    counts = [block.n_candidates for block in plan.blocks]
     return {
         "report": report,
         "elsewhere": not at_work and is_being_explored(seen.opened.project.store_path),
         "n_made": len(seen.sheet.candidates),
         "n_infeasible": len(seen.sheet.infeasible),
-        "n_tries": len(counts),
+        "n_blocks": len(counts),
         "n_planned": sum(count for count in counts if count),
         "n_searches": counts.count(None),
         "stamp": seen.stamp,

@@ -27,14 +27,14 @@ from sfumato.interfaces.workbench.forms.measure_rows import measure_rows, read_m
 from sfumato.interfaces.workbench.forms.plain_parameters import NotShown
 from sfumato.interfaces.workbench.forms.plan_form import (
     SIDES,
+    BlockKind,
+    CandidatesBlock,
     Plan,
-    Try,
-    TryKind,
-    check_try,
+    check_block,
+    put_block,
     put_measures,
     put_policy,
-    put_try,
-    remove_try,
+    remove_block,
 )
 from sfumato.interfaces.workbench.forms.toml_text import toml_lines
 from sfumato.interfaces.workbench.pages import back, page, posted
@@ -99,10 +99,10 @@ def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str
     return sorted({*every, *apart, *policy} - {"named"})
 
 
-def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
-    """Return the methods to choose from, in groups."""
+def _methods() -> list[tuple[str, list[tuple[BlockKind, str, tuple[str, ...]]]]]:
+    """Return what can be tried, in groups."""
     sanitizers = methods.registered("sanitizer")
-    groups: list[tuple[str, TryKind, list[str]]] = [
+    groups: list[tuple[str, BlockKind, list[str]]] = [
         ("Methods", "sanitizer", [name for name in sanitizers if name not in _TRIVIAL]),
         ("Searches", "search", [name for name in methods.registered("search") if name != "sweep"]),
         ("The two ends, to compare with", "sanitizer", [name for name in _TRIVIAL if name in sanitizers]),
@@ -113,25 +113,25 @@ def _methods() -> list[tuple[str, list[tuple[TryKind, str, tuple[str, ...]]]]]:
     ]
 
 
-def new_try(request: Request) -> Response:
-    """Show the form of a method to try."""
-    kind: TryKind = "search" if "search" in request.query_params else "sanitizer"
+def new_block(request: Request) -> Response:
+    """Show the form of a method that is to be tried."""
+    kind: BlockKind = "search" if "search" in request.query_params else "sanitizer"
     name = request.query_params.get(kind, "")
     shown = Plan.of(project_file_of(request))
     methods.look_up(kind, name)
-    return _try_page(request, shown, Try(len(shown.tries) + 1, kind, name, {}))
+    return _block_page(request, shown, CandidatesBlock(len(shown.blocks) + 1, kind, name, {}))
 
 
-def one_try(request: Request) -> Response:
-    """Show the form of an existing block."""
+def one_block(request: Request) -> Response:
+    """Show the form of a block that is there."""
     shown = Plan.of(project_file_of(request))
-    return _try_page(request, shown, shown.block(_number(request)))
+    return _block_page(request, shown, shown.block(_number(request)))
 
 
-def _try_page(
+def _block_page(
     request: Request,
     shown: Plan,
-    block: Try,
+    block: CandidatesBlock,
     inputs: tuple[Field, ...] | None = None,
     *,
     text: str | None = None,
@@ -147,10 +147,10 @@ def _try_page(
             is_text = True
     return page(
         request,
-        "plan_try.html.j2",
+        "plan_block.html.j2",
         status=status,
         block=block,
-        is_new=block.number > len(shown.tries),
+        is_new=block.number > len(shown.blocks),
         inputs=None if is_text else inputs,
         text=toml_lines(block.given) if text is None else text,
         summary=(cls.does,) if "does" in vars(cls) else summary(cls),
@@ -159,21 +159,21 @@ def _try_page(
     )
 
 
-def save_try(request: Request, form: FormData) -> Response:
-    """Write a block, or show the errors next to its inputs."""
+def save_block(request: Request, form: FormData) -> Response:
+    """Write a block, or show beside its inputs what is wrong."""
     shown = Plan.of(project_file_of(request))
     number_ = _number(request)
-    kind: TryKind = "search" if form.get("kind") == "search" else "sanitizer"
-    is_new = number_ == len(shown.tries) + 1
-    old = Try(number_, kind, str(form.get("name")), {}) if is_new else shown.block(number_)
+    kind: BlockKind = "search" if form.get("kind") == "search" else "sanitizer"
+    is_new = number_ == len(shown.blocks) + 1
+    old = CandidatesBlock(number_, kind, str(form.get("name")), {}) if is_new else shown.block(number_)
     cls = methods.look_up(old.kind, old.name)
     text = form.get("text")
     if isinstance(text, str):
         try:
             given = tomllib.loads(text)
-            check_try(old.kind, old.name, given)
+            check_block(old.kind, old.name, given)
         except (tomllib.TOMLDecodeError, SfumatoError) as error:
-            return _try_page(request, shown, old, text=text, error=sentence(str(error)), status=422)
+            return _block_page(request, shown, old, text=text, error=sentence(str(error)), status=422)
         return _saved(request, shown, old, given, str(form.get("version")))
     swept = old.kind == "sanitizer"
     reading = read(cls, form, swept=swept)
@@ -182,14 +182,14 @@ def save_try(request: Request, form: FormData) -> Response:
         _check(old, given, reading)
     if reading.errors:
         inputs = with_typed(fields(cls, {}, swept=swept, known=shown.known), form, reading.errors)
-        return _try_page(request, shown, old, inputs, error=reading.errors.get("", ""), status=422)
+        return _block_page(request, shown, old, inputs, error=reading.errors.get("", ""), status=422)
     return _saved(request, shown, old, given, str(form.get("version")))
 
 
-def _check(block: Try, given: dict[str, Any], reading: Reading) -> None:
-    """Note the library's error for the parameters at the input that caused it."""
+def _check(block: CandidatesBlock, given: dict[str, Any], reading: Reading) -> None:
+    """Note what the library says of the parameters at the input to which it belongs."""
     try:
-        check_try(block.kind, block.name, given)
+        check_block(block.kind, block.name, given)
     except SfumatoError as error:
         key = blame(block.kind, block.name, given, str(error))
         said = str(error).removeprefix(f"{block.name}: ")
@@ -198,17 +198,19 @@ def _check(block: Try, given: dict[str, Any], reading: Reading) -> None:
         reading.errors[key] = said
 
 
-def _saved(request: Request, shown: Plan, old: Try, given: dict[str, Any], version: str) -> Response:
-    block = Try(old.number, old.kind, old.name, given)
-    edit(shown.project.path, version, lambda document: put_try(document, block))
+def _saved(
+    request: Request, shown: Plan, old: CandidatesBlock, given: dict[str, Any], version: str
+) -> Response:
+    block = CandidatesBlock(old.number, old.kind, old.name, given)
+    edit(shown.project.path, version, lambda document: put_block(document, block))
     return back(request, link(request, "plan"), f"Saved in the project file: {block.words}.")
 
 
-def drop_try(request: Request, form: FormData) -> Response:
+def drop_block(request: Request, form: FormData) -> Response:
     """Remove a block from the project file."""
     shown = Plan.of(project_file_of(request))
     block = shown.block(_number(request))
-    edit(shown.project.path, str(form.get("version")), lambda document: remove_try(document, block.number))
+    edit(shown.project.path, str(form.get("version")), lambda document: remove_block(document, block.number))
     said = f"No longer tried: {block.words}. What was explored of it stays in the store."
     return back(request, link(request, "plan"), said)
 
@@ -299,13 +301,15 @@ routes = [
         "/projects/{project}/explore/plan/measures", posted(save_measures), methods=["POST"], name="measures"
     ),
     Route("/projects/{project}/explore/plan/policy", posted(save_policy), methods=["POST"], name="policy"),
-    Route("/projects/{project}/explore/plan/new", new_try, name="new-try"),
-    Route("/projects/{project}/explore/plan/{number}", one_try, name="try"),
-    Route("/projects/{project}/explore/plan/{number}", posted(save_try), methods=["POST"], name="save-try"),
+    Route("/projects/{project}/explore/plan/new", new_block, name="new-block"),
+    Route("/projects/{project}/explore/plan/{number}", one_block, name="block"),
+    Route(
+        "/projects/{project}/explore/plan/{number}", posted(save_block), methods=["POST"], name="save-block"
+    ),
     Route(
         "/projects/{project}/explore/plan/{number}/remove",
-        posted(drop_try),
+        posted(drop_block),
         methods=["POST"],
-        name="drop-try",
+        name="drop-block",
     ),
 ]
