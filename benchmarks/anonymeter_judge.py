@@ -125,7 +125,7 @@ def ours(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _outcomes(folder: Path, name: str, original: Table, schema: Schema) -> dict[str, Outcome]:
-    release = read_release(folder / f"{name}.csv", original, schema, kind="synthetic")
+    release = read_release(folder / f"{name}.csv", original, schema, release_type="synthetic")
     control = str(folder / "control.csv")
     setting = setting_of(release, control, ATTACKS, 0)
     several = SinglingOut(control=control).attempts(setting, sight(release, (*ONE, *OTHER, SECRET)))

@@ -77,7 +77,7 @@ def peer(python: Path, epsilon: float, method: str) -> str:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             return f"{'OpenDP ' + method:<24} {epsilon:>8g} {done.stderr.strip().splitlines()[-1]}"
-        release = read_release(target, table, schema, kind="synthetic")
+        release = read_release(target, table, schema, release_type="synthetic")
         return line(f"OpenDP {method}", epsilon, float(done.stdout.split()[-1]), release)
 
 

@@ -102,7 +102,7 @@ def _score(folder: Path, name: str, original: Table, names: tuple[str, ...], tog
             for each in (*NAMES, GROUP)
         )
     )
-    release = read_release(folder / f"{name}.csv", original, schema, kind="synthetic")
+    release = read_release(folder / f"{name}.csv", original, schema, release_type="synthetic")
     (taken,) = measure(release, [KMarginal(together, bins=BINS)])
     assert taken.value is not None
     return taken.value

@@ -224,7 +224,9 @@ ROOMS = {
         ("tests/sanitizers", "tests/measures/informed"),
     ),
     "release": Room(
-        ("results/release.py",), ("tests/test_release.py", "tests/test_kinds.py"), ("tests/contracts",)
+        ("results/release.py",),
+        ("tests/test_release.py", "tests/test_types_of_release.py"),
+        ("tests/contracts",),
     ),
     "tokens": Room(
         ("workflow/choose/tokens.py",),

@@ -136,7 +136,7 @@ def check_the_recipe_survives_json_and_makes_the_same_release(
     assert read == recipe
     assert (read.build(), read.seed) == (how, 0)
     assert read.key == recipe.key == read.normalized().key
-    if release.kind != "synthetic" or getattr(how, "repeatable", True):
+    if release.type != "synthetic" or getattr(how, "repeatable", True):
         assert seeded(sanitize(*bound, read)) == seeded(release)
 
 
@@ -151,7 +151,7 @@ def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None
 
 
 def check_sets_contain_the_original_values(how: Any, release: Release, bound: Bound) -> None:
-    if release.kind != "people":
+    if release.type != "people":
         return
     assert release.rows is not None
     for name, cells in release.cells.items():
@@ -219,8 +219,8 @@ def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bou
 def check_the_release_is_of_the_kind_that_the_method_declares(
     how: Any, release: Release, bound: Bound
 ) -> None:
-    assert release.kind == getattr(type(how), "kind", "people")
-    if release.kind == "synthetic":
+    assert release.type == getattr(type(how), "release_type", "people")
+    if release.type == "synthetic":
         assert release.notes, "what is promised of synthetic records, or that nothing is"
 
 
@@ -236,7 +236,7 @@ def check_no_record_is_invented(how: Any, release: Release, bound: Bound) -> Non
     table, _ = bound
     assert release.n_original == table.n_records
     assert release.to_arrow().num_rows == release.n_records
-    if release.kind == "synthetic":
+    if release.type == "synthetic":
         assert release.rows is None
         assert release.n_suppressed == 0
         return
@@ -421,7 +421,7 @@ def test_the_order_of_the_written_records_tells_nothing(name: str) -> None:
     bound = schema.bind(Table.from_arrow(columns))
     tried = ((how, attempt(bound, how)) for how in variants(name, bound))
     working, made = next((how, release) for how, release in tried if release is not None)
-    if made.kind == "synthetic":
+    if made.type == "synthetic":
         return  # nobody's records are in nobody's place
     for how in (working, *choices(working)):
         in_place = 0

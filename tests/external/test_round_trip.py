@@ -90,7 +90,7 @@ def read_again(release: Release, bound: Bound, suffix: str) -> Release:
     with tempfile.TemporaryDirectory() as folder:
         files = write_release(release, Path(folder, f"release{suffix}"))
         sensitive = files[1] if len(files) > 1 else None
-        read = read_release(files[0], *bound, sensitive=sensitive, kind=release.kind)
+        read = read_release(files[0], *bound, sensitive=sensitive, release_type=release.type)
     # only a published folder tells that records are a sample
     return dataclasses.replace(read, sampled=release.sampled)
 
@@ -168,7 +168,7 @@ def check_same(release: Release, *several: Release) -> None:
 
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_hospital_is_read_back_as_it_was(name: str, hospital: Bound) -> None:
-    found = [each for each in releases(name, hospital) if each.kind == "people" or can_be_told(each)]
+    found = [each for each in releases(name, hospital) if each.type == "people" or can_be_told(each)]
     assert found or name == SILENT_ABOUT_HOSPITAL
     for release in found:
         check_same(release, *(read_again(release, hospital, suffix) for suffix in (".csv", ".parquet")))
@@ -184,7 +184,7 @@ def some_of_adult(adult: Bound) -> Bound:
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_a_part_of_adult_is_read_back_as_it_was(name: str, some_of_adult: Bound) -> None:
     for release in releases(name, some_of_adult):
-        if release.kind != "people" and not can_be_told(release):
+        if release.type != "people" and not can_be_told(release):
             continue
         check_same(release, read_again(release, some_of_adult, ".csv"))
 

@@ -116,7 +116,7 @@ class TestMeasure:
             measure(sanitize(*hospital, AsIs()), [{"privacy-loss": {}, "weighted-k": {}}])
 
     def test_records_that_it_does_not_judge_are_not_measured(self, hospital: Bound) -> None:
-        (taken,) = measure(replace(sanitize(*hospital, AsIs()), kind="perturbed"), ["privacy-loss"])
+        (taken,) = measure(replace(sanitize(*hospital, AsIs()), type="perturbed"), ["privacy-loss"])
         assert (taken.value, taken.detail["reason"]) == (None, why_not(PrivacyLoss, "perturbed"))
 
     def test_a_level_of_sensitive_values_does_not_apply_without_any(self) -> None:

@@ -568,7 +568,7 @@ class TestByHand:
 
     def test_of_made_up_records_one_more_keeps_anything_possible(self) -> None:
         release = sanitize(Table.from_arrow(self.EIGHT), self.SCHEMA, AsIs())
-        (found,) = measure(replace(release, kind="synthetic"), [KLDivergence()])
+        (found,) = measure(replace(release, type="synthetic"), [KLDivergence()])
         # a quarter of a record more in each of the four cells
         expected = 0.75 * math.log(3 / 8 / (3.25 / 9)) + 0.25 * math.log(1 / 8 / (1.25 / 9))
         assert found.value == pytest.approx(expected)

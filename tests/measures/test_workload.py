@@ -301,7 +301,7 @@ class TestWithoutMiners:
         assert (taken.attribute, taken.detail["baseline-withholds"]) == ("s", "quasi-identifiers")
 
     def test_of_changed_records_no_adversary_is_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        perturbed = replace(self.release(), kind="perturbed")
+        perturbed = replace(self.release(), type="perturbed")
         assert "accuracy-gain" not in self.taken(monkeypatch, perturbed).detail
 
     def test_without_another_side_no_trivial_release_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,9 +44,9 @@ def test_without_a_sensitive_attribute_counts_compare_all_kinds() -> None:
     )
 
 
-def test_a_search_for_every_kind_places_all_of_them_on_one_frontier() -> None:
+def test_a_search_for_every_type_places_all_of_them_on_one_frontier() -> None:
     table, schema = datasets.hospital()
-    frontier = explore(table, schema, [Suited(every_kind=True)], seed=0)
+    frontier = explore(table, schema, [Suited(every_type=True)], seed=0)
     assert frontier.axes == ("attack-risk", "utility-loss")
     made = {candidate.recipe.sanitizer for candidate in frontier.candidates}
     assert {"mondrian", "pram", "rank-swapping"} <= made

@@ -261,8 +261,8 @@ class TestDefaults:
         text = SMALL + '\n[[candidates]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
         assert Suited(k=(11,)) in Project.load(write(text)).searches
 
-    def test_a_search_for_every_kind_is_judged_by_attacks(self, write: Callable[[str], Path]) -> None:
-        text = SMALL + '\n[[candidates]]\nsearch = "suited"\nevery-kind = true\n'
+    def test_a_search_for_every_type_is_judged_by_attacks(self, write: Callable[[str], Path]) -> None:
+        text = SMALL + '\n[[candidates]]\nsearch = "suited"\nevery-type = true\n'
         project = Project.load(write(text))
         assert project.axes == ("attack-risk", "utility-loss")
         assert project.privacy[-1] == "epsilon"

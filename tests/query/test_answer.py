@@ -261,7 +261,7 @@ def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
 
 def test_made_up_records_are_counted_up_and_nothing_is_certain() -> None:
     release = sf.sanitize(people(), SCHEMA, sf.sanitizers.AsIs())
-    made_up = replace(release, kind="synthetic", n_original=12, rows=None)
+    made_up = replace(release, type="synthetic", n_original=12, rows=None)
     found = query(made_up, "count where illness = flu")
     assert (found.value, found.rows[0].least, found.rows[0].deviation) == (8, None, None)
     assert len(found.notes) == 2
@@ -329,10 +329,10 @@ def test_the_mean_of_nobody_is_nothing() -> None:
 def test_notes_say_what_the_records_are() -> None:
     release = generalized({"age": 1, "country": 0})
     asked = {
-        "Values were changed": replace(release, kind="perturbed"),
+        "Values were changed": replace(release, type="perturbed"),
         "The records are a sample": replace(release, sampled=True, n_original=12),
         "3 records of the original were left out": replace(release, n_original=9),
-        "The records are made up": replace(release, kind="synthetic", n_original=9, rows=None),
+        "The records are made up": replace(release, type="synthetic", n_original=9, rows=None),
     }
     for begins, each in asked.items():
         (note,) = query(each, "share where illness = flu").notes

@@ -57,7 +57,7 @@ def plain(page: str) -> str:
 
 
 @pytest.mark.parametrize("how", MAKERS)
-def test_every_profile_of_every_kind_of_release_is_written_and_verified(how: str, tmp_path: Path) -> None:
+def test_every_profile_of_every_type_of_release_is_written_and_verified(how: str, tmp_path: Path) -> None:
     release = sf.sanitize(*sf.datasets.hospital(), MAKERS[how])
     sf.publish(release, tmp_path / "out", profiles=PROFILES)
     assert sf.verify(tmp_path / "out").holds

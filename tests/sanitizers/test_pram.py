@@ -90,7 +90,7 @@ def test_what_values_are_exchanged_within_stays_and_so_do_its_counts(two_stage: 
 def test_what_is_not_named_is_left_alone() -> None:
     table = drawn_table()
     release = sanitize(table, SCHEMA, PRAM(0.5, ("town",)), seed=0)
-    assert release.kind == "perturbed"
+    assert release.type == "perturbed"
     changed = release.to_arrow().to_pandas()
     true = table.to_pandas()
     pairs = (changed.groupby(["sex", "ill"]).size(), true.groupby(["sex", "ill"]).size())

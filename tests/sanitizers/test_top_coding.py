@@ -17,7 +17,7 @@ def aged(*ages: int | None) -> Table:
 
 def test_ages_from_the_bound_on_are_one_and_others_as_they_are() -> None:
     release = sanitize(aged(30, 89, 90, 95, 101, None), SCHEMA, TopCoding({"age": 90}))
-    assert release.kind == "people"
+    assert release.type == "people"
     written = [record["age"] for record in release.to_arrow().to_pylist()]
     assert sorted(written, key=str) == ["30", "89", ">=90", ">=90", ">=90", None]
 

@@ -18,7 +18,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Mondrian
-from sfumato.searches.default_plan import Suited, _of_other_kinds
+from sfumato.searches.default_plan import Suited, _of_other_types
 from sfumato.workflow.project.policies import POLICIES
 
 
@@ -55,19 +55,19 @@ def test_every_family_that_suits_the_table_is_tried() -> None:
     tried = {recipe.sanitizer for recipe in proposed(*people())}
     # changed and made-up values are for who asks for them, and a cut is what evolution searches
     known = methods.registered("sanitizer")
-    asked_for = {name for name, cls in known.items() if getattr(cls, "kind", "people") != "people"}
+    asked_for = {name for name, cls in known.items() if getattr(cls, "release_type", "people") != "people"}
     assert tried == known.keys() - asked_for - {"cut", "top-coding", "sampling"} - _plugged_in()
 
 
 def test_changed_and_made_up_records_are_tried_where_somebody_asks_for_them() -> None:
     table, schema = people(600)
-    usual, every = proposed(table, schema), proposed(table, schema, every_kind=True)
+    usual, every = proposed(table, schema), proposed(table, schema, every_type=True)
     assert every[: len(usual)] == usual
     more = every[len(usual) :]
-    assert {recipe.sanitizer for recipe in more} == set(Suited(every_kind=True).sanitizers)
+    assert {recipe.sanitizer for recipe in more} == set(Suited(every_type=True).sanitizers)
     assert len(more) <= 15
-    kinds = {sanitize(table, schema, recipe).kind for recipe in more}
-    assert kinds == {"perturbed", "synthetic"}
+    types = {sanitize(table, schema, recipe).type for recipe in more}
+    assert types == {"perturbed", "synthetic"}
 
 
 def test_intervals_and_sets_end_on_a_grid_where_somebody_asks_for_it() -> None:
@@ -84,20 +84,20 @@ def test_intervals_and_sets_end_on_a_grid_where_somebody_asks_for_it() -> None:
     ("n_records", "family", "expected"),
     [(400, "mst", 0), (600, "mst", 3), (40, "microaggregation", 1), (30, "cart-synthesis", 1)],
 )
-def test_other_kinds_are_tried_where_there_are_records_enough(
+def test_other_types_are_tried_where_there_are_records_enough(
     n_records: int, family: str, expected: int
 ) -> None:
-    recipes = proposed(*people(n_records), every_kind=True)
+    recipes = proposed(*people(n_records), every_type=True)
     assert sum(recipe.sanitizer == family for recipe in recipes) == expected
 
 
 def test_averages_are_not_tried_where_no_number_tells_people_apart_or_it_takes_too_long() -> None:
     table, _ = people(600)
     categories = Schema.of(age="withheld", sex="quasi-identifying", pay="sensitive")
-    assert "microaggregation" not in {r.sanitizer for r in proposed(table, categories, every_kind=True)}
+    assert "microaggregation" not in {r.sanitizer for r in proposed(table, categories, every_type=True)}
     ages = {"age": np.arange(300_000) % 80, "pay": np.arange(300_000) % 3}
     many = Table.from_arrow(ages), Schema.of(age="quasi-identifying", pay="sensitive")
-    tried = list(_of_other_kinds(*many[1].bind(many[0])))
+    tried = list(_of_other_types(*many[1].bind(many[0])))
     assert {r.sanitizer for r in tried} == {"sampling", "rank-swapping", "pram", "mst"}
     assert {r.parameters["delta"] for r in tried if r.sanitizer == "mst"} == {1e-7}
 

@@ -157,16 +157,16 @@ class TestPeople:
 
 
 @pytest.mark.parametrize(
-    ("kind", "whom"),
+    ("release_type", "whom"),
     [
         ("people", "people one by one, each with true values or sets that hold them"),
         ("perturbed", "people with changed values"),
         ("synthetic", "nobody: they are made up"),
     ],
 )
-def test_whom_the_rows_stand_for_is_an_unverified_claim(honest: Path, kind: str, whom: str) -> None:
+def test_whom_the_rows_stand_for_is_an_unverified_claim(honest: Path, release_type: str, whom: str) -> None:
     facts = facts_of(honest)
-    facts["layout"]["kind"] = kind
+    facts["layout"]["type"] = release_type
     assert outcomes(honest, facts)[f"the rows stand for {whom}"] == UNVERIFIED
 
 
@@ -274,13 +274,13 @@ class TestLimitsOfOneAttribute:
         attribute: str | None,
         measure: str = "distinct-diversity",
         *parameters: Facts,
-        kind: str = "people",
+        release_type: str = "people",
     ) -> list[Any]:
         limit = LimitFacts(measure=measure, parameters=None, at_least=2, at_most=None, attribute=attribute)
         claim = {"measure": measure, "parameters": {}, "attribute": None, "value": 7.0, "axis": "privacy"}
         claim |= {"better": "higher", "applicable": True, "interval": None, "baseline": None, "detail": {}}
         claims = [msgspec.convert({**claim, "parameters": each}, Claimed) for each in parameters or ({},)]
-        return check._limited_values(replace(self.SEEN, kind=kind), limit, claims)
+        return check._limited_values(replace(self.SEEN, type=release_type), limit, claims)
 
     def test_the_level_of_that_attribute_is_computed(self) -> None:
         assert (self.values("even"), self.values("bare")) == ([2.0], [1.0])
@@ -298,6 +298,6 @@ class TestLimitsOfOneAttribute:
     def test_what_cannot_be_computed_meets_nothing(self, wrong: Facts) -> None:
         assert self.values("even", "t-closeness", {"distance": "equal"}, wrong) == [None]
 
-    @pytest.mark.parametrize("kind", ["perturbed", "synthetic"])
-    def test_of_rows_that_are_no_people_nothing_is_met(self, kind: str) -> None:
-        assert self.values("even", kind=kind) == [None]
+    @pytest.mark.parametrize("release_type", ["perturbed", "synthetic"])
+    def test_of_rows_that_are_no_people_nothing_is_met(self, release_type: str) -> None:
+        assert self.values("even", release_type=release_type) == [None]

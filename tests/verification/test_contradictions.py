@@ -49,7 +49,7 @@ class TestWhatIsKnownOfMethods:
         fields = {field.name for field in dataclasses.fields(cls)}
         return KnownMethod(
             parameters=names,
-            kind=getattr(cls, "kind", "people"),
+            release_type=getattr(cls, "release_type", "people"),
             cells=known.cells,
             has_groups="form" in names,
             diversity="l" if "model" not in fields and hasattr(cls, "model") else None,
@@ -118,7 +118,7 @@ class TestTheForgeries:
         def thorough(facts: Facts) -> None:
             """Change everything that says otherwise, but the cells."""
             change(facts)
-            facts["layout"]["kind"] = "synthetic"
+            facts["layout"]["type"] = "synthetic"
             facts["requirements"] = []
             facts["layout"]["n_original"] = 12
             reason = {"reason": "it takes each record for a person's, and the records are made up"}
@@ -203,7 +203,7 @@ def put(value: Any, *place: Any) -> Change:
 
 
 RELATIVES: dict[str, tuple[str, Change, str]] = {
-    "another kind": ("one", put("perturbed", "layout", "kind"), "these are called perturbed"),
+    "another kind": ("one", put("perturbed", "layout", "type"), "these are called perturbed"),
     "a sample": ("one", put(True, "layout", "sampled"), "is no random sample"),
     "one table for two": (
         "two",

@@ -224,21 +224,21 @@ class TestGroups:
 
 class TestWhatMayBeClaimed:
     @pytest.mark.parametrize(
-        ("kind", "reason"),
+        ("release_type", "reason"),
         [
             ("perturbed", "it takes released values for true ones, and values were changed"),
             ("synthetic", "it takes each record for a person's, and the records are made up"),
         ],
     )
-    def test_no_class_of_rows_that_are_not_people(self, kind: str, reason: str) -> None:
-        (found,) = claimable(MEASURES["k-anonymity"], replace(SIZES, kind=kind), {})
+    def test_no_class_of_rows_that_are_not_people(self, release_type: str, reason: str) -> None:
+        (found,) = claimable(MEASURES["k-anonymity"], replace(SIZES, type=release_type), {})
         assert (found.value, found.detail) == (None, {"reason": reason})
         assert claimable(MEASURES["k-anonymity"], SIZES, {})[0].value == 1
 
     def test_changed_values_can_be_left_out_and_made_up_ones_cannot(self) -> None:
         loss = MEASURES["suppression-loss"]
-        assert claimable(loss, replace(OF_TEN, kind="perturbed"), {})[0].value == 2 / 10
-        assert claimable(loss, replace(OF_TEN, kind="synthetic"), {})[0].value is None
+        assert claimable(loss, replace(OF_TEN, type="perturbed"), {})[0].value == 2 / 10
+        assert claimable(loss, replace(OF_TEN, type="synthetic"), {})[0].value is None
 
     @pytest.mark.parametrize(("ills", "problem"), [("xxyyy", "divide"), ("xyxyx", "invalid")])
     def test_a_figure_that_nothing_can_be_divided_by_is_an_error(self, ills: str, problem: str) -> None:

@@ -113,20 +113,20 @@ class TestOneTable:
 
 class TestKinds:
     def test_made_up_records_may_be_more_than_the_original_has_and_none_was_left_out(self) -> None:
-        facts = replace(layout(n_original=2, age=QUASI), kind="synthetic")
+        facts = replace(layout(n_original=2, age=QUASI), type="synthetic")
         seen = published({"data": table(age="aab")}, facts)
-        assert (seen.kind, seen.n_records, seen.n_original, seen.n_suppressed) == ("synthetic", 3, 2, 0)
+        assert (seen.type, seen.n_records, seen.n_original, seen.n_suppressed) == ("synthetic", 3, 2, 0)
 
     def test_of_perturbed_records_as_many_as_the_original_has_at_most(self) -> None:
-        facts = replace(layout(n_original=4, age=QUASI), kind="perturbed")
+        facts = replace(layout(n_original=4, age=QUASI), type="perturbed")
         seen = published({"data": table(age="aab")}, facts)
-        assert (seen.kind, seen.n_suppressed) == ("perturbed", 1)
+        assert (seen.type, seen.n_suppressed) == ("perturbed", 1)
         with pytest.raises(VerificationFailed, match="more records than"):
             published({"data": table(age="aabbb")}, facts)
 
     def test_rows_stand_for_people_unless_something_else_is_said(self) -> None:
         seen = PublicView(3, ("age",), [np.array([0])], np.array([3]), (), False)
-        assert (seen.kind, seen.people, seen.n_people) == ("people", None, None)
+        assert (seen.type, seen.people, seen.n_people) == ("people", None, None)
 
 
 class TestPseudonyms:

@@ -8,15 +8,14 @@ from typing import ClassVar
 
 from sfumato.measures.by_group import SMALLEST, too_small
 from sfumato.registry.declarations import (
-    EVERY_KIND,
+    EVERY_TYPE,
     AttributeName,
     Axis,
     Better,
     Detail,
     Guards,
     MeasureName,
-    RecordCount,
-    RecordKind,
+    ReleaseType,
     Words,
 )
 from sfumato.registry.methods import register
@@ -48,7 +47,7 @@ class WorstGroup(Measure):
     smallest: RecordCount = SMALLEST
 
     better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
     compares_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -17,9 +17,9 @@ Axis = Literal["privacy", "utility"]
 Better = Literal["lower", "higher"]
 Guards = Literal["identity", "attribute"]
 Needs = Literal["release", "original", "records"]
-RecordKind = Literal["people", "perturbed", "synthetic"]
+ReleaseType = Literal["people", "perturbed", "synthetic"]
 """What the rows of a release stand for: people one by one, people with changed values, or nobody."""
-EVERY_KIND: tuple[RecordKind, ...] = ("people", "perturbed", "synthetic")
+EVERY_TYPE: tuple[ReleaseType, ...] = ("people", "perturbed", "synthetic")
 Recodes = Literal["values", "classes"]
 """What a released value depends on: the attribute's own ``values`` alone, or the record's whole class."""
 Unit = Literal["number", "share"]

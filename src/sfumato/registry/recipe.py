@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.registry import methods
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.runtime.errors import ParameterError
 
 
@@ -58,9 +58,9 @@ class Recipe:
         return replace(Recipe.of(self.build()), seed=self.seed)
 
     @property
-    def kind(self) -> RecordKind:
+    def release_type(self) -> ReleaseType:
         """What the rows of a release by this recipe stand for."""
-        return getattr(methods.find("sanitizer", self.sanitizer), "kind", "people")
+        return getattr(methods.find("sanitizer", self.sanitizer), "release_type", "people")
 
     @property
     def key(self) -> str:

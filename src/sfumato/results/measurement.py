@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
-from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, RecordKind, Words
+from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, ReleaseType, Words
 from sfumato.registry.plugin_errors import blamed_on, failed
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import Group, own_classes, own_records
@@ -133,7 +133,7 @@ class Measure(ABC):
     is_attack
         Whether it tries an attack, so that a report says of it what it got, or that it was not tried.
     judges
-        The kinds of release that it has something to say about; of others it says that it does not apply.
+        The types of release that it has something to say about; of others it says that it does not apply.
         By default only rows that stand for people one by one: a class of made-up records hides nobody, and
         a small one gives nobody away.
     """
@@ -145,7 +145,7 @@ class Measure(ABC):
     words: ClassVar[Words]
     is_attack: ClassVar[bool] = False
     needs: ClassVar[Needs] = "original"
-    judges: ClassVar[tuple[RecordKind, ...]] = ("people",)
+    judges: ClassVar[tuple[ReleaseType, ...]] = ("people",)
 
     def __post_init__(self) -> None:
         methods.check_bounds(self)
@@ -304,7 +304,7 @@ def _all_taken(
         asked = wanted if isinstance(wanted, Measure) else build_measure(wanted)
         try:
             with speaking_of(asked.name), blamed_on(asked, NotApplicable):
-                _require_kind(asked, release)
+                _require_type(asked, release)
                 found = _sound(take(asked), asked)
         except NotApplicable as reason:
             better = asked.model.better if isinstance(asked, LevelReached) else asked.better
@@ -313,21 +313,21 @@ def _all_taken(
     return taken
 
 
-_REASONS: Mapping[RecordKind, str] = {
+_REASONS: Mapping[ReleaseType, str] = {
     "people": "it judges no records that stand for people",
     "perturbed": "it takes released values for true ones, and values were changed",
     "synthetic": "it takes each record for a person's, and the records are made up",
 }
 
 
-def why_not(asked: Measure | type[Measure], kind: RecordKind) -> str:
-    """Return why a measure has nothing to say about releases of a kind; an empty text where it has."""
-    return "" if kind in asked.judges else _REASONS[kind]
+def why_not(asked: Measure | type[Measure], release_type: ReleaseType) -> str:
+    """Return why a measure has nothing to say about releases of a type; an empty text where it has."""
+    return "" if release_type in asked.judges else _REASONS[release_type]
 
 
-def _require_kind(asked: Measure, release: Release) -> None:
+def _require_type(asked: Measure, release: Release) -> None:
     """Refuse rows that stand for something that the measure cannot judge."""
-    reason = why_not(asked, release.kind)
+    reason = why_not(asked, release.type)
     if reason:
         raise NotApplicable(reason)
 

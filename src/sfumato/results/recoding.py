@@ -158,8 +158,8 @@ def _check_kept(release: Release) -> None:
             "new records would need new buckets: its recoding cannot be kept; sanitize the new records by "
             "themselves"
         )
-    if release.kind != "people":
-        what = "makes records up" if release.kind == "synthetic" else "changes the values of each record"
+    if release.type != "people":
+        what = "makes records up" if release.type == "synthetic" else "changes the values of each record"
         raise UserError(
             f"{release.recipe.sanitizer} {what}: there is no recoding to keep; sanitize the new records by "
             "themselves"

@@ -16,7 +16,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import People, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.registry.display import Picture, as_pandas, listed
 from sfumato.registry.recipe import Recipe
 from sfumato.results.released_column import Cells, exact_cells
@@ -59,7 +59,7 @@ class Release:
         What a reader should know, in sentences.
     earlier
         What was published before of the same people, or of some of them. It is no part of what is published.
-    kind
+    type
         What its rows stand for: ``people`` one by one, with true values or sets that hold them; people with
         values that were changed (``perturbed``); or nobody (``synthetic``).
     sampled
@@ -83,7 +83,7 @@ class Release:
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
     earlier: tuple[Earlier, ...] = field(default=(), repr=False)
-    kind: RecordKind = "people"
+    type: ReleaseType = "people"
     sampled: bool = False
     told_original: int | None = None
     person_names: PersonNames | None = field(default=None, repr=False)
@@ -109,12 +109,12 @@ class Release:
     @property
     def n_suppressed(self) -> int:
         """The number of records that are left out; of made-up ones none is."""
-        return 0 if self.kind == "synthetic" else self.n_original - self.n_records
+        return 0 if self.type == "synthetic" else self.n_original - self.n_records
 
     @property
     def scale(self) -> float:
         """How many original records a reader counts for each released one: more than one for a sample."""
-        stands_for_all = self.kind == "synthetic" or self.sampled
+        stands_for_all = self.type == "synthetic" or self.sampled
         return self.n_original / self.n_records if stands_for_all and self.n_records else 1.0
 
     @cached_property
@@ -295,7 +295,7 @@ class Release:
     def __repr__(self) -> str:
         how = "read from files" if self.recipe is None else str(self.recipe)
         made_up = f"{self.n_records:,} synthetic records for {self.n_original:,}"
-        kept = f"{self.n_records:,} of {self.n_original:,} records" if self.kind != "synthetic" else made_up
+        kept = f"{self.n_records:,} of {self.n_original:,} records" if self.type != "synthetic" else made_up
         return f"<Release {how}: {kept}, {listed(self.schema.released)}>"
 
     def _repr_html_(self) -> str:
@@ -422,7 +422,7 @@ def released(
     weights: Integers | None = None,
     notes: tuple[str, ...] = (),
     *,
-    kind: RecordKind = "people",
+    release_type: ReleaseType = "people",
     sampled: bool = False,
 ) -> Release:
     """Make a release from the cells of the attributes that a sanitizer changed; the others stay exact.
@@ -437,7 +437,7 @@ def released(
         The original row of each released row; all rows by default.
     weights
         The records of each released row; those of the original rows by default.
-    kind, sampled
+    release_type, sampled
         What the rows stand for, and whether they were drawn from all; see `Release`.
     """
     source = sealed(np.arange(table.n_rows)) if rows is None else rows
@@ -450,7 +450,7 @@ def released(
         original=table,
         rows=source,
         notes=notes,
-        kind=kind,
+        type=release_type,
         sampled=sampled,
     )
 
@@ -478,7 +478,7 @@ def made_up(table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tup
         n_original=table.n_records,
         original=table,
         notes=notes,
-        kind="synthetic",
+        type="synthetic",
     )
 
 

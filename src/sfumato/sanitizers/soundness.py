@@ -30,7 +30,7 @@ def check_sound(given: object, method: object, table: Table, schema: Schema) -> 
     """
     if not isinstance(given, Release):
         raise failed(type(method), f"returns {type(given).__name__} and no Release")
-    problem = next(_problems(given, table, schema), None) or _other_kind(given, method)
+    problem = next(_problems(given, table, schema), None) or _other_type(given, method)
     if problem is not None:
         raise failed(type(method), f"returns a release {problem}")
     return given
@@ -76,9 +76,9 @@ def _problems(release: Release, table: Table, schema: Schema) -> Iterator[str]:
             yield f"whose column {name!r} {problem}"
 
 
-def _other_kind(release: Release, method: object) -> str | None:
-    declared = getattr(method, "kind", "people")
-    return None if release.kind == declared else f"of kind {release.kind!r}, where it declares {declared!r}"
+def _other_type(release: Release, method: object) -> str | None:
+    declared = getattr(method, "release_type", "people")
+    return None if release.type == declared else f"of type {release.type!r}, where it declares {declared!r}"
 
 
 def _problems_of_columns(release: Release, schema: Schema) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _problems_of_records(release: Release, table: Table) -> Iterator[str]:
     weights, rows = release.weights, release.rows
     if weights.ndim != 1 or not (weights > 0).all():
         yield "with rows that stand for no record"
-    if release.kind == "synthetic":
+    if release.type == "synthetic":
         if rows is not None:
             yield "of synthetic records that says which original ones they are"
     elif release.n_records > table.n_records:

@@ -65,7 +65,7 @@ class Suited:
     ----------
     k, l, t
         Thresholds to try beside the usual ones. Those that the policy asks for are among them anyway.
-    every_kind
+    every_type
         Whether methods are tried as well that release changed or made-up records, or a sample. They are
         judged by attacks, which takes several times as long, so one has to ask for them.
     borders
@@ -81,10 +81,10 @@ class Suited:
     ['suppress-quasi-identifiers', 'suppress-sensitive', 'as-is', 'mondrian k=2', 'mondrian k=3']
     """
 
-    k: tuple[Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()
-    l: tuple[Annotated[float, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
-    t: tuple[Annotated[float, AtLeast(0)], ...] = ()
-    every_kind: bool = False
+    k: tuple[Annotated[int, AtMost(MOST_RECORDS)], ...] = ()
+    l: tuple[Annotated[float, AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
+    t: tuple[float, ...] = ()
+    every_type: bool = False
     borders: Borders = "tight"
 
     is_quick: ClassVar[bool] = True
@@ -95,7 +95,7 @@ class Suited:
     @property
     def sanitizers(self) -> tuple[str, ...]:
         """The methods whose records are changed or made up: by them it is decided what is measured."""
-        return OF_OTHER_KINDS if self.every_kind else ()
+        return OF_OTHER_TYPES if self.every_type else ()
 
     def within(self, policy: Mapping[str, Limit]) -> Suited:
         """Return the same search with the thresholds of a policy among those that it tries."""
@@ -129,8 +129,8 @@ class Suited:
         if bound.sensitive:
             yield from self._of_sensitive(bound_table, bound, ks)
         yield from _others(bound_table, bound, sorted({*_within_reach(ks, _K_BESIDE), *self._asked(ks)}))
-        if self.every_kind:
-            yield from _of_other_kinds(bound_table, bound)
+        if self.every_type:
+            yield from _of_other_types(bound_table, bound)
 
     def _ks(self, n_records: int) -> list[int]:
         """Return the values of k to try: with less than four classes to make there is hardly a choice."""
@@ -199,11 +199,11 @@ def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
             yield Recipe("local-recoding", {"model": model, "effort": effort}).normalized()
 
 
-OF_OTHER_KINDS = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synthesis")
-"""What is tried beside generalisation where every kind is asked for; samples are of people."""
+OF_OTHER_TYPES = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synthesis")
+"""What is tried beside generalisation where every type is asked for; samples are of people."""
 
 
-def _of_other_kinds(table: Table, schema: Schema) -> Iterator[Recipe]:
+def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
     """Yield what changes records, makes them up or leaves most of them out, what is soon made first."""
     n_records, n_people = table.n_records, table.n_people
     if n_records >= _FEWEST_FOR_SAMPLING:

@@ -595,7 +595,7 @@ def _unverified_checks(
         if facts.labels or facts.codes:
             yield Check(f"what the labels of columns and values in the files .{kind} say", unverified=True)
     yield Check(f"the original has {manifest.layout.n_original:,} records", unverified=True)
-    yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.kind]}", unverified=True)
+    yield Check(f"the rows stand for {_STAND_FOR[manifest.layout.type]}", unverified=True)
     yield Check(f"the release was made by {manifest.recipe.sanitizer} as the recipe says", unverified=True)
     yield Check(f"sfumato {manifest.sfumato} wrote it", unverified=True)
     if manifest.parent is not None:

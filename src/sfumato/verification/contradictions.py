@@ -33,7 +33,7 @@ from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import PublicView
 from sfumato.verification.written_tables import FileColumn, WrittenTable
 
-Kind = Literal["people", "perturbed", "synthetic"]
+ReleaseType = Literal["people", "perturbed", "synthetic"]
 Cells = Literal["exact", "withheld", "bounded", "generalised"]
 """How quasi-identifiers are written: exactly, exactly or as ``*``, exactly or as ``>=90``, or as any set."""
 Tables = Mapping[str, WrittenTable]
@@ -51,7 +51,7 @@ class KnownMethod:
     ----------
     parameters
         All parameters that it takes.
-    kind
+    release_type
         What the rows stand for.
     cells
         How it writes quasi-identifiers.
@@ -68,7 +68,7 @@ class KnownMethod:
     """
 
     parameters: frozenset[str]
-    kind: Kind = "people"
+    release_type: ReleaseType = "people"
     cells: Cells = "exact"
     has_groups: bool = False
     diversity: str | None = None
@@ -78,8 +78,9 @@ class KnownMethod:
 
     @property
     def keeps_every_record(self) -> bool:
-        """Whether it never suppresses a record of its table."""
-        return self.kind != "synthetic" and not self.is_sample and "suppression" not in self.parameters
+        """Whether it never leaves out a record of the table that it is given."""
+        is_drawn = self.is_sample or self.release_type == "synthetic"
+        return not is_drawn and "suppression" not in self.parameters
 
 
 def _takes(*parameters: str, **others: Any) -> KnownMethod:
@@ -89,23 +90,23 @@ def _takes(*parameters: str, **others: Any) -> KnownMethod:
 _DRAWN = ("epsilon", "delta", "n-records", "records-per-person")
 
 METHODS: dict[str, KnownMethod] = {
-    "aim": _takes(*_DRAWN, "degree", "rounds", kind="synthetic", is_private=True),
+    "aim": _takes(*_DRAWN, "degree", "rounds", release_type="synthetic", is_private=True),
     "anatomy": _takes("l", "form", has_groups=True, diversity="l"),
     "as-is": _takes(),
     "bucketize": _takes("model", "variant", "form", "free", "smallest-group", has_groups=True),
-    "cart-synthesis": _takes("order", "min-leaf", "smoothing", "n-records", kind="synthetic"),
+    "cart-synthesis": _takes("order", "min-leaf", "smoothing", "n-records", release_type="synthetic"),
     "cell-suppression": _takes("model", "suppression", cells="withheld"),
     "clustering": _takes("model", "borders", cells="generalised"),
     "cut": _takes("cuts", "model", "suppression", "free", cells="generalised"),
-    "date-shift": _takes("days", "attributes", kind="perturbed"),
+    "date-shift": _takes("days", "attributes", release_type="perturbed"),
     "full-domain": _takes("levels", "model", "suppression", cells="generalised"),
-    "laplace": _takes("epsilon", "attributes", "ranges", "rounded", kind="perturbed"),
+    "laplace": _takes("epsilon", "attributes", "ranges", "rounded", release_type="perturbed"),
     "local-recoding": _takes("model", "effort", "cells", "borders", cells="generalised"),
-    "microaggregation": _takes("k", kind="perturbed"),
+    "microaggregation": _takes("k", release_type="perturbed"),
     "mondrian": _takes("model", "variant", "target", "free", "borders", cells="generalised"),
-    "mst": _takes(*_DRAWN, kind="synthetic", is_private=True),
-    "pram": _takes("retain", "attributes", "probabilities", "within", "two-stage", kind="perturbed"),
-    "rank-swapping": _takes("reach", "attributes", kind="perturbed"),
+    "mst": _takes(*_DRAWN, release_type="synthetic", is_private=True),
+    "pram": _takes("retain", "attributes", "probabilities", "within", "two-stage", release_type="perturbed"),
+    "rank-swapping": _takes("reach", "attributes", release_type="perturbed"),
     "sampling": _takes("share", is_sample=True),
     "suppress-quasi-identifiers": _takes(cells="withheld", withholds="quasi-identifying"),
     "suppress-sensitive": _takes(withholds="sensitive"),
@@ -196,8 +197,8 @@ def _first(problems: Iterator[str]) -> str:
 
 def _of_the_form(manifest: Manifest, name: str, method: KnownMethod) -> Iterator[str]:
     layout, asked = manifest.layout, manifest.recipe.parameters
-    if layout.kind != method.kind:
-        yield f"{name} makes {method.kind} records, and these are called {layout.kind}"
+    if layout.type != method.release_type:
+        yield f"{name} makes {method.release_type} records, and these are called {layout.type}"
     if (layout.group is not None) != method.has_groups:
         yield f"{name} has {'' if method.has_groups else 'no '}groups of sensitive values"
     form = asked.get("form", layout.form) if method.has_groups else "one-table"
@@ -205,7 +206,7 @@ def _of_the_form(manifest: Manifest, name: str, method: KnownMethod) -> Iterator
         yield f"the recipe makes the form {form!r}, and this is {layout.form!r}"
     if layout.sampled != method.is_sample:
         yield f"{name} {'draws a' if method.is_sample else 'is no'} random sample"
-    if manifest.parent is not None and (method.has_groups or method.kind != "people"):
+    if manifest.parent is not None and (method.has_groups or method.release_type != "people"):
         yield f"no later release has the recoding of {name}"
 
 
@@ -241,7 +242,7 @@ def _named(given: Any) -> list[str]:
 
 def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -> Iterator[str]:
     asked, n_original = manifest.recipe.parameters, seen.n_original
-    if method.kind == "synthetic":
+    if method.release_type == "synthetic":
         drawn = asked.get("n-records") or n_original
         if not _is_number(drawn):
             yield "the number of records to draw is no number"
@@ -260,7 +261,7 @@ def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -
     if people is not None and people.original - people.released > left_out:
         yield f"{left_out:,} records are left out, fewer than people"
     # a recoding that was learned on other records may leave out more; a note or a parent then says so
-    if method.kind == "perturbed" or (manifest.parent is None and not manifest.unverified.notes):
+    if method.release_type == "perturbed" or (manifest.parent is None and not manifest.unverified.notes):
         most = asked.get("suppression")
         if method.keeps_every_record and left_out:
             yield f"it leaves out no record, and {left_out:,} are left out"
@@ -518,7 +519,7 @@ def _counted_wrongly(
 ) -> str:
     """Compare the number of cells that are called exact with the number that read so."""
     if each.noisy:
-        return "is called noisy, and the method adds no noise" if method.kind == "people" else ""
+        return "is called noisy, and the method adds no noise" if method.release_type == "people" else ""
     written_as = _written_as(method, facts, each)
     if written_as != "generalised" and each.ends_at_values:
         return "is not generalised, and its intervals are said to end at values"

@@ -47,7 +47,7 @@ class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
 class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
     """The layout of the data in its files.
 
-    ``person`` is the column of pseudonyms, where there is one; ``kind`` what the rows stand for; ``sampled``
+    ``person`` is the column of pseudonyms, where there is one; ``type`` what the rows stand for; ``sampled``
     whether they were drawn at random from all.
     """
 
@@ -56,7 +56,7 @@ class LayoutFacts(_Piece, frozen=True, omit_defaults=True):
     form: Literal["one-table", "two-tables"]
     group: str | None
     person: str | None = None
-    kind: Literal["people", "perturbed", "synthetic"] = "people"
+    type: Literal["people", "perturbed", "synthetic"] = "people"
     sampled: bool = False
 
 

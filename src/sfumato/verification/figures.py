@@ -60,7 +60,7 @@ class Recomputed:
 class KnownMeasure:
     """The facts about a measure.
 
-    Its side, which values are better, its parameters, how it is computed, and the kinds that it judges.
+    Its side, which values are better, its parameters, how it is computed, and the types of release it judges.
     """
 
     axis: Literal["privacy", "utility"]
@@ -90,9 +90,9 @@ _REASONS = {
 
 
 def claimable(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    """Return the permitted claims about rows of this kind: none about classes if rows are not people."""
-    if seen.kind not in measure.judges:
-        return [Recomputed(None, detail={"reason": _REASONS[seen.kind]})]
+    """Return what may be claimed of this type of release: nothing of classes where rows are no people."""
+    if seen.type not in measure.judges:
+        return [Recomputed(None, detail={"reason": _REASONS[seen.type]})]
     return computed(measure, seen, given)
 
 

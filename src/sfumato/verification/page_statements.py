@@ -219,7 +219,7 @@ class Statements:
         """Yield what an adversary may know: insensitive values, one or all of them, and a sensitive one."""
         roles = {name: facts.role for name, facts in self.manifest.layout.attributes.items()}
         names = tuple(name for name, role in roles.items() if role == "insensitive")
-        if not names or self.manifest.layout.kind == "synthetic":
+        if not names or self.manifest.layout.type == "synthetic":
             return
         yield from (((name,), None) for name in names)
         if len(names) > 1:
@@ -384,7 +384,7 @@ class Statements:
     # The report
 
     def _report(self) -> dict[str, Iterable[Expected]]:
-        kind = self.manifest.layout.kind
+        release_type = self.manifest.layout.type
         return {
             "header": self._header(),
             "context": (
@@ -400,7 +400,7 @@ class Statements:
             "attacks": (AnyOf(((LABEL,),)), AnyOf(tuple(self._attack_rows()), ordered=False)),
             "utility": _joined(self._axis_rows("utility")),
             "changes": self._changes(),
-            "classes": (LABEL,) if kind != "people" else _CLASS_FIELDS,
+            "classes": (LABEL,) if release_type != "people" else _CLASS_FIELDS,
             "claims": self._claim_rows(),
             "limits": self._limit_notes(),
             "recipe": self._recipe(),
@@ -429,7 +429,7 @@ class Statements:
             yield from (pointer("unverified", "steward"), LABEL)
 
     def _header(self) -> Iterator[Expected]:
-        manifest, is_synthetic = self.manifest, self.manifest.layout.kind == "synthetic"
+        manifest, is_synthetic = self.manifest, self.manifest.layout.type == "synthetic"
         yield from self._stated("unverified", "title")
         yield from self._byline(alone=True)
         yield from (_N_ORIGINAL, LABEL, _N_TRIED, LABEL, _N_RECORDS, LABEL if is_synthetic else _N_ORIGINAL)
@@ -450,7 +450,7 @@ class Statements:
         yield pointer("cells", "n_attributes")
         if any(each.role == "identifying" for each in self.manifest.unverified.attributes):
             yield pointer("cells", "n_identifying")
-        yield from (LABEL, pointer("unverified", "missing"), LABEL, pointer("layout", "kind"), LABEL)
+        yield from (LABEL, pointer("unverified", "missing"), LABEL, pointer("layout", "type"), LABEL)
 
     def _attribute_rows(self) -> Iterator[str]:
         yield LABEL
@@ -489,8 +489,8 @@ class Statements:
             yield (*self._name(("unverified", "figures", place), figure), *self._band(place))
 
     def _changes(self) -> Iterator[Expected]:
-        kind = self.manifest.layout.kind
-        if kind == "synthetic":
+        release_type = self.manifest.layout.type
+        if release_type == "synthetic":
             yield LABEL
         else:
             yield from (_N_ORIGINAL, *([_N_SUPPRESSED] if self.seen.n_suppressed else []), LABEL, LABEL)
@@ -498,7 +498,7 @@ class Statements:
             yield self._attribute_name(name)
             yield pointer("layout", "attributes", name, "role")
             yield pointer("cells", "attributes", name, "distinct")
-            if kind != "synthetic":
+            if release_type != "synthetic":
                 shares = (pointer("cells", "attributes", name, "of_original", part) for part in _PARTS)
                 yield from shares if "of_original" in facts else (LABEL,)
         if self.manifest.layout.group is not None:

@@ -158,9 +158,9 @@ class PublicView:
     has_groups
         Whether sensitive values are published for groups rather than for classes.
     people, n_people
-        How many pseudonyms each class has, and how many there are in all, if they are published.
-    kind
-        What the rows represent, an unverified claim: ``people``, ``perturbed`` or ``synthetic``.
+        How many pseudonyms each class has, and how many there are, where they are published.
+    type
+        What the rows stand for, an unverified claim: ``people``, ``perturbed`` or ``synthetic``.
     """
 
     n_original: int
@@ -171,7 +171,7 @@ class PublicView:
     has_groups: bool
     people: Integers | None = field(default=None, repr=False)
     n_people: int | None = None
-    kind: str = "people"
+    type: str = "people"
 
     @cached_property
     def n_records(self) -> int:
@@ -180,8 +180,8 @@ class PublicView:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of suppressed records, 0 for synthetic ones."""
-        return 0 if self.kind == "synthetic" else self.n_original - self.n_records
+        """The number of records that were left out; of made-up ones none was."""
+        return 0 if self.type == "synthetic" else self.n_original - self.n_records
 
 
 def counted(
@@ -228,7 +228,7 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
     expected = {name for name in roles if not (two and name in told)} | beside
     if set(people.names) != expected:
         raise VerificationFailed("the published columns are not those that the manifest names")
-    if people.n_records > layout.n_original and layout.kind != "synthetic":
+    if people.n_records > layout.n_original and layout.type != "synthetic":
         raise VerificationFailed("there are more records than the manifest says that the original has")
     columns = [people.columns[name].codes for name in names]
     class_of, n_classes = numbered(columns, people.n_rows)
@@ -245,7 +245,7 @@ def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> Public
         has_groups=layout.group is not None,
         people=None if layout.person is None else _people(people.columns[layout.person], class_of),
         n_people=None if layout.person is None else len(people.columns[layout.person].values),
-        kind=layout.kind,
+        type=layout.type,
     )
 
 

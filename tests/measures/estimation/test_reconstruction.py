@@ -1,4 +1,4 @@
-"""How a researcher reads each kind of release under the uniform assumption."""
+"""How a researcher reads each type of release under the uniform assumption."""
 
 from __future__ import annotations
 

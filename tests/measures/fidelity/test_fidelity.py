@@ -1,4 +1,4 @@
-"""Figures that are fair to all kinds of release: against brute force, SciPy and scikit-learn."""
+"""Figures that are fair to all types of release: against brute force, SciPy and scikit-learn."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ TOLD_APART = Schema(
 @pytest.mark.parametrize("name", methods.registered("sanitizer"))
 def test_whoever_releases_tight_intervals_offers_a_grid_and_nobody_else_does(name: str) -> None:
     how = methods.registered("sanitizer")[name]
-    if getattr(how, "kind", "people") != "people" or getattr(how, "needs_package", None):
+    if getattr(how, "release_type", "people") != "people" or getattr(how, "needs_package", None):
         return
     rng = np.random.default_rng(0)
     ages, towns = rng.integers(20, 60, 300), rng.integers(0, 8, 300)

@@ -686,7 +686,7 @@ class MeasureShape(Shape):
     ----------
     release, records, original_records, suppressed
         The file, its records, those of the original, and those that are left out.
-    kind
+    type
         What the rows stand for, as was said or assumed.
     notes
         What was assumed.
@@ -702,7 +702,7 @@ class MeasureShape(Shape):
     records: int
     original_records: int
     suppressed: int
-    kind: Literal["people", "perturbed", "synthetic"]
+    type: Literal["people", "perturbed", "synthetic"]
     notes: list[str]
     untrue_cells: dict[str, int] | None
     measurements: list[MeasuredShape]

@@ -22,7 +22,7 @@ from sfumato.interfaces.cli.terminal import (
 from sfumato.runtime.errors import PolicyNotMet, UserError
 
 if TYPE_CHECKING:
-    from sfumato.registry.declarations import RecordKind
+    from sfumato.registry.declarations import ReleaseType
     from sfumato.workflow.external.external_release import Suppressed
 
 
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     "count them as suppressed, as ARX does.",
 )
 @click.option(
-    "--kind",
+    "--type",
+    "release_type",
     type=click.Choice(["people", "perturbed", "synthetic"]),
     help="What a row is: the record of a person, one with changed values, or made up. By default values "
     "are taken as changed where a number does not occur in the original.",
@@ -84,7 +85,7 @@ def measure_release(
     group: str | None,
     match: str | None,
     suppressed: Suppressed,
-    kind: RecordKind | None,
+    release_type: ReleaseType | None,
     by: str | None,
     smallest: int,
     picture: Path | None,
@@ -124,7 +125,7 @@ def measure_release(
         match=match,
         suppressed=suppressed,
         missing_values=project.data.missing_values,
-        kind=kind,
+        release_type=release_type,
     )
     asked = [parsed((name,)) if "=" in name else name for name in names]
     with words_shown():

@@ -380,7 +380,7 @@ def judgement_facts(
         "records": release.n_records,
         "original-records": release.n_original,
         "suppressed": release.n_suppressed,
-        "kind": release.kind,
+        "type": release.type,
         "notes": list(release.notes),
         "untrue-cells": None if untrue is None else dict(untrue),
         **measurement_facts(measurements),
@@ -390,11 +390,11 @@ def judgement_facts(
 def print_judgement(
     place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
 ) -> None:
-    """Print the assumptions about an external release, then its measurements by axis."""
-    if release.kind == "synthetic":
+    """Print what was assumed of a release that any program made, then its measurements by axis."""
+    if release.type == "synthetic":
         kept = f"{release.n_records:,} synthetic records, made from {release.n_original:,}"
     else:
-        changed = ", values changed" if release.kind == "perturbed" else ""
+        changed = ", values changed" if release.type == "perturbed" else ""
         counted = f"{release.n_records:,} of {release.n_original:,} records"
         kept = f"{counted}, {release.n_suppressed:,} suppressed{changed}"
     echo(f"{place.name}: {kept}")

@@ -10,16 +10,14 @@ from typing import ClassVar
 from sfumato.measures.attacks.attack_setting import Listed, Setting, setting_of
 from sfumato.measures.attacks.success_rates import Rate, Risk, rate, risk
 from sfumato.registry.declarations import (
-    EVERY_KIND,
+    EVERY_TYPE,
     AttributeName,
     Axis,
     Better,
     Detail,
     FileName,
     Guards,
-    RecordCount,
-    RecordKind,
-    Seed,
+    ReleaseType,
 )
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.people_groups import Group
@@ -151,7 +149,7 @@ class AttackMeasure(Measure):
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "identity"
     is_attack: ClassVar[bool] = True
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return what the attack gains beyond the control group."""

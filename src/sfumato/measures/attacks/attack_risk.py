@@ -1,4 +1,4 @@
-"""Attack risk: the worst of all attacks as one figure that works for every type of release."""
+"""Attack risk: the worst of all attacks, as one figure for every type of release."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sfumato.results.measurement import Measurement
 class AttackRisk(AttackMeasure):
     """The largest risk of all attacks: singling out, linking, inference and membership.
 
-    It is the one privacy axis for every type of release: generalised, perturbed and synthetic. The detail
-    names the attack with the largest value and has the values of all; the interval is that of this attack. As
-    the largest of several sampled figures, the value is slightly too large rather than too small if a release
-    reveals nothing.
+    It is the one privacy axis for releases of every type: generalised, perturbed and synthetic ones. The
+    attack with the largest value is named in the detail, beside the values of all; the interval is that of
+    this attack. As it is the largest of several figures from samples, it is a little too large rather than
+    too small where a release gives nothing away.
 
     Parameters
     ----------

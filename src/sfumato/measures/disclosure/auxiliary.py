@@ -15,7 +15,7 @@ from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_g
 from sfumato.measures.identity.population_table import Fitted, fitted
 from sfumato.measures.utility.percentiles import NORMAL_95
 from sfumato.registry.declarations import (
-    EVERY_KIND,
+    EVERY_TYPE,
     Attacker,
     AttributeName,
     Axis,
@@ -23,9 +23,7 @@ from sfumato.registry.declarations import (
     Detail,
     FileName,
     Guards,
-    RecordCount,
-    RecordKind,
-    Seed,
+    ReleaseType,
     Words,
 )
 from sfumato.registry.methods import register
@@ -96,7 +94,7 @@ class AuxiliaryGain(Measure):
     axis: ClassVar[Axis] = "privacy"
     better: ClassVar[Better] = "lower"
     guards: ClassVar[Guards] = "attribute"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
     against: ClassVar[Attacker] = _LIST_HOLDER
     is_attack: ClassVar[bool] = True
     words: ClassVar[Words] = Words(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sfumato.registry.declarations import (
-    EVERY_KIND,
+    EVERY_TYPE,
     Attacker,
     Axis,
     Better,
@@ -14,7 +14,7 @@ from sfumato.registry.declarations import (
     Guarantee,
     Guards,
     Needs,
-    RecordKind,
+    ReleaseType,
     Words,
 )
 from sfumato.registry.methods import register
@@ -45,7 +45,7 @@ class _Promised(Measure):
     guards: ClassVar[Guards] = "identity"
     against: ClassVar[Attacker] = _ANYBODY
     needs: ClassVar[Needs] = "original"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
     is_promised: ClassVar[bool] = True
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

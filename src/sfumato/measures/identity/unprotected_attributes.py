@@ -75,7 +75,7 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     [2, 4]
     """
     names = tuple(name for name in release.schema.insensitive if name in release.cells)
-    if not names or release.kind == "synthetic":
+    if not names or release.type == "synthetic":
         return ()
     singles = [(name,) for name in names]
     known = [*singles, *([names] if len(names) > 1 else [])]

@@ -17,7 +17,7 @@ from sfumato.measures.scenarios.nearness import true_column
 from sfumato.measures.scenarios.predictions import of_user, predictions, sums_key, worth_to_user
 from sfumato.measures.scenarios.scenario import Scenario, weights_of
 from sfumato.measures.utility.percentiles import NORMAL_95
-from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordKind, Words
+from sfumato.registry.declarations import Axis, Better, Detail, Needs, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
@@ -37,7 +37,7 @@ class ScenarioMeasure(Measure):
     scenario: Any = None
 
     needs: ClassVar[Needs] = "records"
-    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
+    judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
 
     def __post_init__(self) -> None:
         if isinstance(self.scenario, Mapping):

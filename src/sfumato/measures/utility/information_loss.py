@@ -10,7 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT
-from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordCount, RecordKind, Words
+from sfumato.models.parameters import MOST_RECORDS, check_number
+from sfumato.registry.declarations import Axis, Better, Detail, Needs, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
@@ -97,7 +98,7 @@ class SuppressionLoss(_Loss):
     'release'
     """
 
-    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
+    judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
     needs: ClassVar[Needs] = "release"
     words: ClassVar[Words] = Words(
         "suppression loss",

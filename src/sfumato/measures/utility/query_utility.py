@@ -32,18 +32,8 @@ from sfumato.measures.utility.estimation.reconstruction import (
 )
 from sfumato.measures.utility.estimation.subpopulations import Populations, alike_in, large_populations
 from sfumato.measures.utility.percentiles import NORMAL_95
-from sfumato.registry.declarations import (
-    EVERY_KIND,
-    AtLeast,
-    AtMost,
-    Axis,
-    Better,
-    Detail,
-    PositiveShare,
-    RecordKind,
-    Seed,
-    Words,
-)
+from sfumato.models.parameters import MOST_SEED, check_number, shown
+from sfumato.registry.declarations import EVERY_TYPE, Axis, Better, Detail, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
@@ -65,7 +55,7 @@ class _ResearchLoss(Measure):
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
@@ -381,7 +371,7 @@ class KLDivergence(_LossByAttribute):
         """Return the divergence over the distinct rows of the original."""
         truth = true_estimate(table, release.schema, name)
         estimate = reconstructed(release, name, self.reconstruction)
-        if release.sampled or release.kind == "synthetic":
+        if release.sampled or release.type == "synthetic":
             # they count for all, and one more record keeps what was not drawn from being impossible
             estimate = estimate.with_suppressed(1.0)
         elif release.n_suppressed > 0:

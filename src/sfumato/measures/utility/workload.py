@@ -16,19 +16,7 @@ from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
 from sfumato.registry import methods
-from sfumato.registry.declarations import (
-    Above,
-    AtLeast,
-    AtMost,
-    AttributeName,
-    Axis,
-    Better,
-    Detail,
-    MinerName,
-    RecordKind,
-    Seed,
-    Words,
-)
+from sfumato.registry.declarations import AttributeName, Axis, Better, Detail, MinerName, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
@@ -90,7 +78,7 @@ class WorkloadUtility(Measure):
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "higher"
-    judges: ClassVar[tuple[RecordKind, ...]] = ("people", "perturbed")
+    judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
     words: ClassVar[Words] = Words(
         "workload utility",
         "How much more often a classifier that was trained on the release is right than one trained on the "
@@ -230,7 +218,7 @@ def _variance(share: float, n_records: int) -> float:
 
 
 def _adversary(release: Release) -> dict[str, float]:
-    if release.kind != "people" or not release.groups.sensitive:
+    if release.type != "people" or not release.groups.sensitive:
         return {}
     gains = [taken.value for taken in AccuracyGain().measure(release) if taken.value is not None]
     return {"accuracy-gain": max(gains)}

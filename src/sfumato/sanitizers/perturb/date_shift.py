@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.data.hierarchy import Dates
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
-from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, RecordKind
+from sfumato.registry.declarations import AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
@@ -57,7 +57,7 @@ class DateShift:
     days: Annotated[int, AtLeast(1), AtMost(36_525)] = 182
     attributes: tuple[AttributeName, ...] = ()
 
-    kind: ClassVar[RecordKind] = "perturbed"
+    release_type: ClassVar[ReleaseType] = "perturbed"
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = "All dates of a person are moved by the same secret number of days."
     times_mondrian: ClassVar[float] = 1.0

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.mdav import mdav
-from sfumato.registry.declarations import AtLeast, AtMost, RecordKind
+from sfumato.registry.declarations import AtMost, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
@@ -51,13 +51,13 @@ class Microaggregation:
     --------
     >>> from sfumato import datasets, sanitize
     >>> release = sanitize(*datasets.hospital(), Microaggregation(3))
-    >>> release.kind, int(release.classes.sizes.min())
+    >>> release.type, int(release.classes.sizes.min())
     ('perturbed', 3)
     """
 
     k: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 5
 
-    kind: ClassVar[RecordKind] = "perturbed"
+    release_type: ClassVar[ReleaseType] = "perturbed"
     does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
     times_mondrian: ClassVar[float] = 20.0
 

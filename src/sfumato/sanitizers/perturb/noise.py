@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
-from sfumato.registry.declarations import Above, AtMost, AttributeName, RecordKind
+from sfumato.registry.declarations import AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release, released
 from sfumato.results.released_column import Cells
@@ -66,7 +66,7 @@ class Laplace:
     ranges: Mapping[str, Annotated[float, Above(0), AtMost(1e15)]] = field(default_factory=dict)
     rounded: bool = True
 
-    kind: ClassVar[RecordKind] = "perturbed"
+    release_type: ClassVar[ReleaseType] = "perturbed"
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = "Random noise is added to numbers."
     times_mondrian: ClassVar[float] = 0.3
@@ -86,7 +86,7 @@ class Laplace:
         rows = np.repeat(np.arange(table.n_rows), table.weights)
         cells = {name: self._blurred(name, table[name], rows, add_noise) for name in names}
         ones = np.ones(len(rows), dtype=np.int64)
-        return released(table, schema, cells, rows, ones, (note,), kind=self.kind)
+        return released(table, schema, cells, rows, ones, (note,), release_type=self.release_type)
 
     def blurred_names(self, table: Table, schema: Schema) -> tuple[str, ...]:
         """Return the attributes that are blurred."""

@@ -11,8 +11,8 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.kernels.row_groups import number_rows
-from sfumato.registry.declarations import AttributeName, RecordKind, Share
-from sfumato.registry.methods import check_bounds, register
+from sfumato.registry.declarations import AttributeName, ReleaseType
+from sfumato.registry.methods import register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -61,7 +61,7 @@ class PRAM:
     --------
     >>> from sfumato import datasets, sanitize
     >>> release = sanitize(*datasets.hospital(), PRAM(0.5), seed=0)
-    >>> release.kind, release.n_records
+    >>> release.type, release.n_records
     ('perturbed', 12)
     """
 
@@ -71,7 +71,7 @@ class PRAM:
     within: tuple[AttributeName, ...] = ()
     two_stage: bool = False
 
-    kind: ClassVar[RecordKind] = "perturbed"
+    release_type: ClassVar[ReleaseType] = "perturbed"
     does: ClassVar[str] = "Some values are exchanged at random for others, as often as these occur."
     times_mondrian: ClassVar[float] = 0.5
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
+from sfumato.registry.declarations import AtMost, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
@@ -74,7 +74,7 @@ class AIM:
     degree: Annotated[int, AtLeast(2), AtMost(8)] = 2
     rounds: Annotated[int, AtLeast(0), AtMost(1_000)] = 10
 
-    kind: ClassVar[RecordKind] = "synthetic"
+    release_type: ClassVar[ReleaseType] = "synthetic"
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = (
         "Synthetic records are drawn from a model of noisy counts, chosen round by round, that is "

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, RecordKind
+from sfumato.registry.declarations import AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release, made_up
 from sfumato.results.released_column import Cells, exact_cells
@@ -54,7 +54,7 @@ class CartSynthesis:
     --------
     >>> from sfumato import datasets, sanitize
     >>> release = sanitize(*datasets.hospital(), CartSynthesis(min_leaf=3), seed=1)
-    >>> release.kind, release.n_records
+    >>> release.type, release.n_records
     ('synthetic', 12)
     """
 
@@ -63,7 +63,7 @@ class CartSynthesis:
     smoothing: bool = False
     n_records: MadeRecords = 0
 
-    kind: ClassVar[RecordKind] = "synthetic"
+    release_type: ClassVar[ReleaseType] = "synthetic"
     does: ClassVar[str] = (
         "Synthetic records are drawn from decision trees; no formal guarantee comes with them."
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, RecordKind
+from sfumato.registry.declarations import AtMost, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
@@ -66,7 +66,7 @@ class MST:
     --------
     >>> from sfumato import datasets, sanitize
     >>> release = sanitize(*datasets.hospital(), MST(epsilon=100.0, n_records=50))
-    >>> release.kind, release.n_records
+    >>> release.type, release.n_records
     ('synthetic', 50)
     """
 
@@ -75,7 +75,7 @@ class MST:
     n_records: MadeRecords = 0
     records_per_person: Annotated[int, AtLeast(1), AtMost(1_000_000)] = 1
 
-    kind: ClassVar[RecordKind] = "synthetic"
+    release_type: ClassVar[ReleaseType] = "synthetic"
     repeatable: ClassVar[bool] = False
     does: ClassVar[str] = (
         "Synthetic records are drawn from a model of noisy counts that is differentially private."

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Records, Table
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.results.label_parsing import Spellings
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
@@ -34,7 +34,7 @@ def read_release(
     match: str | None = None,
     suppressed: Suppressed = "judge",
     missing_values: Iterable[str] = (),
-    kind: RecordKind | None = None,
+    release_type: ReleaseType | None = None,
 ) -> Release:
     """Read files that any program wrote as a release of a table.
 
@@ -60,7 +60,7 @@ def read_release(
         left out as suppressed records, as ARX counts them.
     missing_values
         Spellings of a missing value beside the empty field.
-    kind
+    release_type
         What the rows stand for: ``people`` one by one, people with changed values (``perturbed``), or nobody
         (``synthetic``); a synthetic file may have any number of rows. By default what a published folder
         says; else changed values are assumed where a number is none of the original's, and people
@@ -82,10 +82,12 @@ def read_release(
     files = named_as_in(bound_schema, open_files(release, sensitive, group, bound_schema), match)
     columns = ReleaseColumns.of(files, bound_schema, match)
     records = Table.from_arrow(files.records.select(columns.read), missing_values=missing_values)
-    stated = kind or files.kind
+    stated = release_type or files.type
     _check_number(records.n_records, files.n_original, bound.n_records, schema, stated)
     if match is not None and stated == "synthetic":
-        raise DataError("made-up records are nobody's; leave out match, or say another kind")
+        raise DataError(
+            "synthetic records match no original record; give another type of release or no match"
+        )
     rows = None if match is None else matched_rows(records, original, bound, schema, match)
     written = {
         name: _written_columns(records, name, bound, bound_schema, stated) for name in columns.attributes
@@ -95,7 +97,7 @@ def read_release(
     assumed, why = (
         (stated, ())
         if stated
-        else _assumed_kind(cells, bound_schema, is_doubtful=rows is None and files.group is None)
+        else _assumed_type(cells, bound_schema, is_doubtful=rows is None and files.group is None)
     )
     return Release(
         schema=bound_schema,
@@ -107,26 +109,26 @@ def read_release(
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
-        notes=(*columns.notes, *files.notes, *told, *more, *_people_note(bound, rows, assumed), *why),
-        kind=assumed,
+        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows, assumed), *why),
+        type=assumed,
     )
 
 
-def _assumed_kind(
+def _assumed_type(
     cells: Mapping[str, Cells], schema: Schema, *, is_doubtful: bool
-) -> tuple[RecordKind, tuple[str, ...]]:
-    """Return the assumed meaning of a row if none is given, and a note on the assumption."""
+) -> tuple[ReleaseType, tuple[str, ...]]:
+    """Return what rows stand for where nobody says it, and what was assumed."""
     judged = {name: cells[name].sets for name in (*schema.quasi_identifiers, *schema.sensitive)}
     changed = [name for name, sets in judged.items() if sets is None]
     if changed:
         return "perturbed", (
             f"Rows are taken for people with changed values, since {', '.join(map(repr, changed))} has "
-            "numbers that the original does not have; --kind synthetic says that they are made up.",
+            "numbers that the original does not have; --type synthetic says that they are made up.",
         )
     if is_doubtful and all(sets is not None and sets.exact for sets in judged.values()):
         return "people", (
             "Every value is exact, and rows are taken for people one by one; if values were changed or "
-            "records made up, --kind perturbed or --kind synthetic says so, and classes are not judged.",
+            "records made up, --type perturbed or --type synthetic says so, and classes are not judged.",
         )
     return "people", ()
 
@@ -151,9 +153,9 @@ def untrue_cells(release: Release) -> dict[str, int]:
     return untrue
 
 
-def _people_note(bound: Table, rows: Integers | None, kind: RecordKind) -> tuple[str, ...]:
-    """Note that people cannot be counted, because someone has several records and nobody knows which."""
-    if bound.person_of is None or rows is not None or kind == "synthetic":
+def _uncounted(bound: Table, rows: Integers | None, release_type: ReleaseType) -> tuple[str, ...]:
+    """Say that people cannot be counted, where somebody has several records and nobody knows which."""
+    if bound.person_of is None or rows is not None or release_type == "synthetic":
         return ()
     return (
         "Some people have several records, and the file does not tell which: classes count records here, and "
@@ -167,28 +169,28 @@ def _check_number(
     n_published_of: int | None,
     n_original: int,
     schema: Schema,
-    kind: RecordKind | None,
+    release_type: ReleaseType | None,
 ) -> None:
-    if n_published_of not in (None, n_original) and kind != "synthetic":
+    if n_published_of not in (None, n_original) and release_type != "synthetic":
         raise DataError(
             f"the folder was published from {n_published_of:,} records, and the original has {n_original:,}; "
             "give the original that it was made from"
         )
-    if n_released > n_original and kind != "synthetic":
+    if n_released > n_original and release_type != "synthetic":
         dropped = ' after those with missing values were dropped (missing = "category" keeps them)'
         raise DataError(
             f"the release has {n_released:,} records, and the original only {n_original:,}"
             f"{dropped if schema.missing == 'drop' else ''}; give the original that it was made from, or say "
-            "that the records are made up: --kind synthetic"
+            "that the records are synthetic: --type synthetic"
         )
 
 
-def _written_columns(
-    records: Table, name: str, bound: Table, schema: Schema, kind: RecordKind | None
+def _written(
+    records: Table, name: str, bound: Table, schema: Schema, release_type: ReleaseType | None
 ) -> WrittenColumn:
     spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal, schema.thousands)
     # made-up and changed records may be missing more often than the original's
-    may_grow = kind in ("perturbed", "synthetic") and bound[name].has_missing
+    may_grow = release_type in ("perturbed", "synthetic") and bound[name].has_missing
     weights = None if may_grow else bound.weights
     return WrittenColumn.of(name, records[name], records.weights, spellings, weights)
 

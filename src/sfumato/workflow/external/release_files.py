@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.reading.arrow_files import read_arrow
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.registry.recipe import Recipe
 from sfumato.results.manifest import (
     recipe_of,
@@ -62,7 +62,7 @@ class Files:
     n_original: int | None = None
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
-    kind: RecordKind | None = None
+    type: ReleaseType | None = None
 
 
 def open_files(release: Any, sensitive: Any, group: str | None, schema: Schema) -> Files:
@@ -120,7 +120,7 @@ def _published(folder: Path) -> Files:
         files = Files(tables[WHOLE], layout.group)
     else:
         files = _two_tables(tables[PEOPLE], tables[VALUES], layout.group, layout.schema)
-    return replace(files, n_original=layout.n_original, recipe=recipe_of(manifest), kind=layout.kind)
+    return replace(files, n_original=layout.n_original, recipe=recipe_of(manifest), type=layout.type)
 
 
 def _two_tables(people: pa.Table, values: pa.Table, group: str | None, schema: Schema) -> Files:

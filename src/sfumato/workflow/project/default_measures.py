@@ -25,7 +25,7 @@ OF_SAMPLES: tuple[Written, ...] = ("journalist-risk", "population-uniqueness")
 OF_HOUSEHOLDS: tuple[Written, ...] = ("household-risk",)
 OF_PEOPLE: tuple[Written, ...] = ("trace-risk",)
 OF_PROMISES: tuple[Written, ...] = ("epsilon",)
-OF_EVERY_KIND: tuple[Written, ...] = ("attack-risk",)
+OF_EVERY_TYPE: tuple[Written, ...] = ("attack-risk",)
 """The first axis where releases are tried whose rows do not stand for people one by one."""
 AS_NUMBERS: Written = {"t-closeness": {"distance": "natural"}}
 """What takes the place of t-closeness where some sensitive values are numbers."""
@@ -40,7 +40,7 @@ def default_measures(
     not by which of them occur. Where it is known of how large a population the records are a sample, who
     lives together, or whose a record is, the risks that follow are measured as well. Where some
     of the releases are perturbed or synthetic, the first axis of privacy is the attack risk, which judges
-    all kinds alike, and so does the first axis of utility: without a sensitive attribute it is the
+    all types alike, and so does the first axis of utility: without a sensitive attribute it is the
     k-marginal score. Where some are differentially private, epsilon is told.
 
     Parameters
@@ -61,8 +61,8 @@ def default_measures(
     """
     methods = [registry.find("sanitizer", name) for name in tried]
     privacy, utility = _of_people(schema, size_is_known)
-    if any(getattr(method, "kind", "people") != "people" for method in methods):
-        privacy = (*OF_EVERY_KIND, *privacy)
+    if any(getattr(method, "release_type", "people") != "people" for method in methods):
+        privacy = (*OF_EVERY_TYPE, *privacy)
         utility = utility if "utility-loss" in utility else (_of_counts(schema), *utility)
     if any(hasattr(method, "guarantee") for method in methods):
         privacy = (*privacy, *OF_PROMISES)

@@ -43,7 +43,7 @@ _PLAN = """\
 #   model = { k-anonymity = { k = [5, 10, 20] }, t-closeness = { t = [0.1, 0.2] } }
 [[candidates]]
 search = "suited"
-# every-kind = true                   # noise, averages and synthetic records as well, all judged by attacks
+# every-type = true                   # noise, averages and synthetic records as well, all judged by attacks
 # borders = "grid"                    # intervals end at round numbers, not at somebody's value
 
 [explore]

@@ -36,4 +36,4 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    return (*found, *(() if recipe.kind == "synthetic" else unprotected))
+    return (*found, *(() if recipe.release_type == "synthetic" else unprotected))

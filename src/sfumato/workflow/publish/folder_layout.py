@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.results.release import Form, Order, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
@@ -44,7 +44,7 @@ class Layout:
         The column that holds the group, if there is one.
     person
         The column that holds pseudonyms, if there is one.
-    kind
+    type
         What the rows stand for: ``people``, people with changed values (``perturbed``), or nobody
         (``synthetic``).
     sampled
@@ -56,7 +56,7 @@ class Layout:
     form: Form = "one-table"
     group: str | None = None
     person: str | None = None
-    kind: RecordKind = "people"
+    type: ReleaseType = "people"
     sampled: bool = False
 
     @classmethod
@@ -68,7 +68,7 @@ class Layout:
             form=release.form,
             group=None if release.group_of is None else release.group_column,
             person=release.person_column if release.schema.pseudonym and release.people is not None else None,
-            kind=release.kind,
+            type=release.type,
             sampled=release.sampled,
         )
 
@@ -152,7 +152,7 @@ def _release(records: Table, layout: Layout) -> Release:
         n_original=layout.n_original,
         group_of=table[layout.group].codes if layout.group else None,
         form=layout.form,
-        kind=layout.kind,
+        type=layout.type,
         sampled=layout.sampled,
     )
 

@@ -217,8 +217,8 @@ def _cells(question: Query, asked: AskedRecords) -> AnswerCells:
 
 
 def _is_true(release: Release) -> bool:
-    """Return whether each record represents itself and nobody else."""
-    return release.kind == "people" and not release.sampled
+    """Return whether the records speak for themselves and for nobody else."""
+    return release.type == "people" and not release.sampled
 
 
 def _check_size(asked: AskedRecords, holds: Booleans) -> None:
@@ -305,8 +305,8 @@ def _figure(figure: float | None) -> float | None:
 
 def _notes(question: Query, asked: AskedRecords) -> Iterator[str]:
     release = asked.release
-    if release.kind != "people":
-        yield _WHY_NO_BOUNDS[release.kind]
+    if release.type != "people":
+        yield _WHY_NO_BOUNDS[release.type]
     if release.sampled:
         yield "The records are a sample: they are counted up to all, and no bounds can be given."
     elif release.scale != 1 and question.what in ("count", "sum"):

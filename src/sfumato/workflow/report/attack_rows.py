@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from sfumato.registry import methods
-from sfumato.registry.declarations import RecordKind
+from sfumato.registry.declarations import ReleaseType
 from sfumato.results import formatting
 from sfumato.results.measurement import Measurement, why_not
 from sfumato.workflow.report.adversaries import adversary_of
@@ -55,15 +55,15 @@ def attacks_tried(taken: Iterable[str]) -> frozenset[str]:
     return given.union(*(getattr(methods.find("measure", name), "includes", ()) for name in given))
 
 
-def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[dict[str, Any]]:
-    """Return the attacks that were not tried, each with the reason if it would not apply.
+def attacks_left(taken: Iterable[str], release_type: ReleaseType | None = None) -> list[dict[str, Any]]:
+    """Return the attacks that were not tried, each with the reason where it would not apply.
 
     Parameters
     ----------
     taken
         The measures that were taken; `attack-risk` tries several attacks at once.
-    kind
-        What the rows of the release stand for; ``None`` where releases of several kinds are spoken of.
+    release_type
+        What the rows of the release stand for; ``None`` where releases of several types are spoken of.
     """
     tried = attacks_tried(taken)
     known = {name: cls for name, cls in methods.registered("measure").items() if is_attack(name)}
@@ -73,7 +73,7 @@ def attacks_left(taken: Iterable[str], kind: RecordKind | None = None) -> list[d
             "name": name,
             "words": formatting.measure_words(name),
             "attacker": attacker_of(name),
-            "reason": "" if kind is None else why_not(cls, kind),
+            "reason": "" if release_type is None else why_not(cls, release_type),
         }
         for name, cls in known.items()
         if name not in tried and not methods.is_plugged_in(cls)

@@ -191,9 +191,9 @@ def readme(manifest: Manifest) -> str:
     return "\n".join(_table_rows(manifest)) + "\n"
 
 
-def _records_line(layout: LayoutFacts) -> str:
-    """State the number of original records: an approximate one for synthetic records, which omit nobody."""
-    if layout.kind == "synthetic":
+def _about(layout: LayoutFacts) -> str:
+    """Say how many records the original has; of made-up ones, which leave nobody out, perhaps with noise."""
+    if layout.type == "synthetic":
         return f"The original has about {layout.n_original:,} records."
     return f"The original has {layout.n_original:,} records; what was left out is in no file."
 
@@ -201,7 +201,7 @@ def _records_line(layout: LayoutFacts) -> str:
 def _table_rows(manifest: Manifest) -> Iterator[str]:
     layout = manifest.layout
     yield "# How to read this folder\n"
-    yield f"{_STANDS_FOR[layout.kind]} {_records_line(layout)} {_LABEL}\n"
+    yield f"{_STANDS_FOR[layout.type]} {_about(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)
     if layout.group is not None:
         yield (

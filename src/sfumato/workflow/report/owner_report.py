@@ -209,7 +209,7 @@ def _attack_facts(candidates: Sequence[Candidate], release: Release | None) -> d
     taken = {found.measure for candidate in candidates for found in candidate.measurements}
     return {
         "attacks_tried": attacks_tried(taken),
-        "attacks_left": attacks_left(taken, None if release is None else release.kind),
+        "attacks_left": attacks_left(taken, None if release is None else release.type),
     }
 
 
@@ -264,7 +264,7 @@ def _summary(
 def released_figure(release: Release) -> tuple[str, str, str]:
     """Return the number of released records as a figure with its name and a hint."""
     kept, of_all = release.n_records, release.n_original
-    if release.kind == "synthetic":
+    if release.type == "synthetic":
         return "synthetic records", f"{kept:,}", "they stand for nobody"
     return "records released", formatting.share(kept / of_all), f"{kept:,} of {of_all:,}"
 
@@ -397,7 +397,7 @@ def _limits(
         "no_model": not models,
         "no_attribute_model": not any(part.guards == "attribute" for part in models),
         "noisy": [] if release is None else [n for n in schema.released if release.cells[n].sets is None],
-        "kind": "people" if release is None else release.kind,
+        "type": "people" if release is None else release.type,
         "promises": release is not None and guarantee_of(release) is not None,
         "sampled": any(m.interval is not None for c in candidates for m in c.measurements),
         "notes": () if release is None else release.notes,

@@ -118,7 +118,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "n_identifying": MarkedCount(len(statements.schema.identifying), "cells", "n_identifying"),
         "n_released": MarkedCount(len(statements.schema.released), "cells", "n_released"),
         "missing_words": mark("/unverified/missing", unverified.missing, MISSING_WORDS[unverified.missing]),
-        "kind_words": mark("/layout/kind", written.kind, written.kind),
+        "type_words": mark("/layout/type", written.type, written.type),
         "attributes": list(_attribute_rows(manifest)),
         "adversaries": list(_marked_adversaries(statements)),
         "attacks": list(_attack_rows(statements)),
@@ -332,8 +332,8 @@ def _marked_scenarios(statements: ManifestStatements) -> Iterator[dict[str, Any]
         }
 
 
-def _attacks_left(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
-    for row in attacks_left(statements.taken, statements.written.kind):
+def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
+    for row in attacks_left(told.taken, told.written.type):
         words = row["words"]
         title = explained(words.title) or row["name"].replace("-", " ")
         yield row | {"words": replace(words, title=title, meaning=explained(words.meaning))}
@@ -579,7 +579,7 @@ def _released_figures(statements: ManifestStatements) -> Iterator[tuple[str, Mar
     """Yield the numbers of released records and people, each as a figure with a name and a hint."""
     written, people = statements.written, statements.manifest.unverified.people
     kept = counted(MarkedCount(written.n_records, "cells", "n_records"))
-    if written.kind == "synthetic":
+    if written.type == "synthetic":
         yield "synthetic records", Markup(kept), Markup("they stand for nobody;{}").format(unverified_label())
     else:
         share = written.n_records / max(statements.manifest.layout.n_original, 1)
@@ -622,7 +622,7 @@ def _limits(manifest: Manifest, statements: ManifestStatements) -> dict[str, Any
         "no_model": not models,
         "no_attribute_model": not any(getattr(model, "guards", None) == "attribute" for model in models),
         "noisy": [each.name for each in unverified.attributes if each.noisy],
-        "kind": manifest.layout.kind,
+        "type": manifest.layout.type,
         "promises": hasattr(methods.find("sanitizer", manifest.recipe.sanitizer), "guarantee"),
         "sampled": any(claim.interval is not None for claim in statements.claims),
         "notes": [
@@ -739,7 +739,7 @@ def _attack_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     for row in measured_rows(statements, "privacy"):
         if is_attack(row["measure"]):
             asked = methods.look_up("measure", row["measure"])
-            reason = row["reason"] or explained(why_not(asked, statements.written.kind))
+            reason = row["reason"] or explained(why_not(asked, told.written.type))
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
@@ -774,8 +774,8 @@ def _owner_row(statements: ManifestStatements, label: str, figure: OwnerFigure) 
         "measure": figure.measure,
         "attribute": None,
         "direction": mark(pointer(*here, "better"), figure.better, formatting.direction(figure.better)),
-        "value": statements.band(figure),
-        "reason": "" if is_told or asked is None else explained(why_not(asked, statements.written.kind)),
+        "value": told.band(figure),
+        "reason": "" if is_told or asked is None else explained(why_not(asked, told.written.type)),
         "interval": "",
         "baseline": "",
         "notes": [],

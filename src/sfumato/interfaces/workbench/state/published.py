@@ -120,7 +120,7 @@ def _read(path: Path) -> Folder | None:
         manifest = read_manifest(path)
         decision, release = manifest.decision, recipe_name(recipe_of(manifest))
         told = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
-        has_recoding = manifest.layout.kind == "people" and manifest.layout.group is None
+        has_recoding = manifest.layout.type == "people" and manifest.layout.group is None
         return Folder(path.name, path, told if told["candidate"] else {}, release, has_recoding)
     except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})

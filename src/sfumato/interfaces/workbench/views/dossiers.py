@@ -18,7 +18,7 @@ from sfumato.interfaces.workbench.state.state import state_of
 if TYPE_CHECKING:
     from sfumato.data.table import Table
     from sfumato.measures.disclosure.loss_attribution import GroupOrigin, PopulationOrigin, ValueOrigin
-    from sfumato.registry.declarations import RecordKind
+    from sfumato.registry.declarations import ReleaseType
     from sfumato.results.frontier import Candidate
     from sfumato.results.measurement import Measurement
     from sfumato.results.release import Release
@@ -56,7 +56,7 @@ class Sample:
 class Dossier:
     """The page's facts about a release in addition to its measurements."""
 
-    kind: RecordKind
+    type: ReleaseType
     n_records: int
     n_original: int
     n_groups: int | None
@@ -89,7 +89,7 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
 
     changes = change_rows(release, losses_of(release))
     return Dossier(
-        kind=release.kind,
+        type=release.type,
         n_records=release.n_records,
         n_original=release.n_original,
         n_groups=release.groups.n_classes if release.group_of is not None else None,

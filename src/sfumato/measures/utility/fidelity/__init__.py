@@ -1,1 +1,1 @@
-"""Fidelity: how closely the records of any type of release resemble the original."""
+"""Fidelity: how like the original the records of a release look, whatever its type."""

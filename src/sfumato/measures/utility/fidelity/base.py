@@ -13,7 +13,8 @@ from sfumato.measures.utility.fidelity.single_values import (
     original_records,
     released_records,
 )
-from sfumato.registry.declarations import EVERY_KIND, AttributeName, Axis, Better, RecordKind, Seed
+from sfumato.models.parameters import MOST_SEED, check_number
+from sfumato.registry.declarations import EVERY_TYPE, AttributeName, Axis, Better, ReleaseType
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.release import Release
@@ -21,11 +22,11 @@ from sfumato.runtime.errors import ParameterError, suggestion
 
 
 class FidelityMeasure(Measure):
-    """A comparison of the records of a release with the original that suits every type of release."""
+    """A comparison of the records of a release with those of the original, fair to every type of release."""
 
     axis: ClassVar[Axis] = "utility"
     better: ClassVar[Better] = "lower"
-    judges: ClassVar[tuple[RecordKind, ...]] = EVERY_KIND
+    judges: ClassVar[tuple[ReleaseType, ...]] = EVERY_TYPE
 
     seed: Seed
 

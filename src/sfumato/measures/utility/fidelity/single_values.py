@@ -1,4 +1,4 @@
-"""Reduce any type of release to a table of single values, so that all types can be compared."""
+"""Records: a release as a table of single values, the form in which all types of release can be compared."""
 
 from __future__ import annotations
 

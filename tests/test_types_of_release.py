@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.report.marks_reader import without_marks
 from sfumato import Release, Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.reading import datasets
-from sfumato.registry.declarations import EVERY_KIND, RecordKind
+from sfumato.registry.declarations import EVERY_TYPE, ReleaseType
 from sfumato.results.release import made_up, released
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, MethodFailed
@@ -98,7 +99,7 @@ class _Liar:
 class _Knowing:
     """Makes records up and says whose they are."""
 
-    kind: ClassVar[RecordKind] = "synthetic"
+    release_type: ClassVar[ReleaseType] = "synthetic"
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
         release = drawn((table, schema))
@@ -107,7 +108,7 @@ class _Knowing:
 
 class TestSoundness:
     @pytest.mark.parametrize(
-        ("method", "why"), [(_Liar, "of kind 'synthetic'"), (_Knowing, "which original")]
+        ("method", "why"), [(_Liar, "of type 'synthetic'"), (_Knowing, "which original")]
     )
     def test_a_method_must_say_what_it_makes(self, method: type, why: str, hospital: Bound) -> None:
         from sfumato.sanitizers.soundness import check_sound
@@ -122,26 +123,28 @@ class TestFilesOfOtherPrograms:
         return drawn(bound, n_records).to_arrow().to_pydict()
 
     def test_more_rows_than_the_original_are_refused_with_the_remedy(self, hospital: Bound) -> None:
-        with pytest.raises(DataError, match="--kind synthetic"):
+        with pytest.raises(DataError, match="--type synthetic"):
             read_release(self.exact(hospital, 30), *datasets.hospital())
 
     @pytest.mark.parametrize("n_records", [5, 30])
     def test_a_synthetic_file_has_any_number_of_rows(self, n_records: int, hospital: Bound) -> None:
-        release = read_release(self.exact(hospital, n_records), *datasets.hospital(), kind="synthetic")
-        assert (release.kind, release.n_records, release.rows) == ("synthetic", n_records, None)
+        release = read_release(
+            self.exact(hospital, n_records), *datasets.hospital(), release_type="synthetic"
+        )
+        assert (release.type, release.n_records, release.rows) == ("synthetic", n_records, None)
         assert measure(release, ["k-anonymity"])[0].value is None
         assert measure(release, ["utility-loss"])[0].value is not None
 
     def test_exact_values_make_one_ask_what_rows_are(self, hospital: Bound) -> None:
         release = read_release(self.exact(hospital, 8), *datasets.hospital())
-        assert release.kind == "people"
-        assert "--kind synthetic" in release.notes[-1]
+        assert release.type == "people"
+        assert "--type synthetic" in release.notes[-1]
 
     def test_numbers_of_nobody_are_changed_values(self, hospital: Bound) -> None:
         changed = self.exact(hospital, 8)
         changed["age"] = [200 + place for place in range(8)]
         release = read_release(changed, *datasets.hospital())
-        assert release.kind == "perturbed"
+        assert release.type == "perturbed"
         assert "'age'" in release.notes[-1]
 
     def test_a_changed_sensitive_number_counts_as_the_nearest(self) -> None:
@@ -151,26 +154,26 @@ class TestFilesOfOtherPrograms:
         assert [taken.value for taken in measure(release, ["utility-loss"])] == [0.0]
 
     def test_made_up_records_match_nobody(self, hospital: Bound) -> None:
-        with pytest.raises(DataError, match="nobody"):
-            read_release(self.exact(hospital, 8), *datasets.hospital(), kind="synthetic", match="age")
+        with pytest.raises(DataError, match="match no original"):
+            read_release(self.exact(hospital, 8), *datasets.hospital(), release_type="synthetic", match="age")
 
 
 class TestPublished:
-    @pytest.mark.parametrize("kind", EVERY_KIND)
-    def test_the_folder_says_what_rows_stand_for(self, kind: RecordKind, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("release_type", EVERY_TYPE)
+    def test_the_folder_says_what_rows_stand_for(self, release_type: ReleaseType, tmp_path: Path) -> None:
         table, schema = datasets.hospital()
-        methods: dict[RecordKind, Sanitizer] = {
+        methods: dict[ReleaseType, Sanitizer] = {
             "people": AsIs(),
             "perturbed": Laplace(1.0),
             "synthetic": CartSynthesis(),
         }
-        publish(sanitize(table, schema, methods[kind]), tmp_path / "out")
+        publish(sanitize(table, schema, methods[release_type]), tmp_path / "out")
         assert all(check.holds for check in verify(tmp_path / "out"))
         manifest = read_manifest(tmp_path / "out")
-        assert manifest.layout.kind == kind
+        assert manifest.layout.type == release_type
         (claim,) = [claim for claim in manifest.claims if claim.measure == "k-anonymity"]
-        assert claim.applicable == (kind == "people")
-        assert read_release(tmp_path / "out", table, schema).kind == kind
+        assert claim.applicable == (release_type == "people")
+        assert read_release(tmp_path / "out", table, schema).type == release_type
 
     def test_with_differential_privacy_the_number_of_people_is_told_with_noise(self, tmp_path: Path) -> None:
         table, schema = datasets.hospital()
@@ -179,13 +182,13 @@ class TestPublished:
         publish(release, tmp_path / "out")
         assert read_manifest(tmp_path / "out").layout.n_original == release.told_original
         assert all(check.holds for check in verify(tmp_path / "out"))
-        assert read_release(tmp_path / "out", table, schema).kind == "synthetic"
+        assert read_release(tmp_path / "out", table, schema).type == "synthetic"
 
     def test_the_report_of_made_up_records_speaks_of_nobody(self, tmp_path: Path) -> None:
         release = sanitize(*datasets.hospital(), MST(epsilon=100.0, n_records=20))  # enough to tell ages
         publish(release, tmp_path / "out", ["epsilon", "utility-loss", "population-uniqueness"])
-        page = without_marks((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
-        assert "its 20 records are made up and stand for nobody" in page
+        page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+        assert "its 20 records are made up and stand for nobody" in re.sub("<[^>]*>", "", page)
         assert "The original has about <strong>" in page
         assert "how many of them look alike says nothing of people" in page
         assert "(promised by the method)" in page

@@ -1,10 +1,10 @@
-"""Every kind of release on one picture: attack risk against what a researcher loses, on Adult.
+"""Every type of release on one picture: attack risk against what a researcher loses, on Adult.
 
-    python benchmarks/kinds.py docs/kinds.svg
+    python benchmarks/types_of_release.py docs/types-of-release.svg
 
 30,162 records, six quasi-identifiers, occupation sensitive, 1,000 targets and a control group. Prints the
-table of docs/kinds.md and draws the picture: attack risk with its interval against utility loss and against
-query error.
+table of docs/types-of-release.md and draws the picture: attack risk with its interval against utility loss
+and against query error.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Point:
 
     family: str
     name: str
-    kind: str
+    type: str
     risk: float
     interval: tuple[float, float]
     worst: str
@@ -82,14 +82,14 @@ def judged(family: str, name: str, how: Sanitizer) -> Point | None:
         return None
     figures = (loss.value or 0.0, error.value or 0.0, score.value or 0.0)
     worst = str(risk.detail["worst"])
-    return Point(family, name, release.kind, risk.value, risk.interval, worst, *figures)
+    return Point(family, name, release.type, risk.value, risk.interval, worst, *figures)
 
 
 def line(point: Point, seconds: float) -> str:
     """Return a line of the table."""
     low, high = point.interval
     return (
-        f"| {point.family} {point.name} | {point.kind} | {point.risk:.3f} ({low:.3f} to {high:.3f}) | "
+        f"| {point.family} {point.name} | {point.type} | {point.risk:.3f} ({low:.3f} to {high:.3f}) | "
         f"{point.worst} | {point.loss:.5f} | {point.error:.1%} | {point.score:.0f} | {seconds:.1f} |"
     )
 
@@ -111,7 +111,7 @@ def picture(points: list[Point]) -> str:
     height = HEIGHT + 40 + 22 * math.ceil(len(families) / 4)
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {2 * WIDTH} {height}" role="img" '
     head += 'font-family="sans-serif" font-size="12">'
-    title = "<title>Attack risk against utility, every kind of release</title>"
+    title = "<title>Attack risk against utility, every type of release</title>"
     ground = '<rect width="100%" height="100%" fill="white"/>'
     return f"{head}{title}{ground}{''.join(planes)}{''.join(legend)}</svg>\n"
 
@@ -154,7 +154,7 @@ def plane(points: list[Point], colour: dict[str, str], figure: str, title: str, 
 def main() -> None:
     points = []
     sys.stdout.write(
-        "| release | kind | attack risk | the worst | utility loss | query error | k-marginal | CPU s |\n"
+        "| release | type | attack risk | the worst | utility loss | query error | k-marginal | CPU s |\n"
         "|---|---|---|---|---|---|---|---|\n"
     )
     for family, name, how in TRIED:
