@@ -1,6 +1,6 @@
-"""Five tables as strangers bring them, drawn from a seed: what is in them, and which roles would be right.
+"""Five tables as users bring them, drawn from a seed: what is in them, and which roles would be right.
 
-Shared by ``benchmarks/strangers.py`` and ``tests/test_strangers.py``.
+Shared by ``benchmarks/external_tables.py`` and ``tests/test_external_tables.py``.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def report(name: str, release: Release) -> None:
         found = bad.detail
         radius = (found["beyond-control-high"] - found["beyond-control-low"]) / 2
         print(
-            f"{name:<22} {attacked:<7} members {found['members']:6.1%} strangers {found['control']:6.1%} "
+            f"{name:<22} {attacked:<7} members {found['members']:6.1%} control {found['control']:6.1%} "
             f"beyond {100 * found['beyond-control']:5.1f} ± {100 * radius:.1f}  {found['control-miner']:<20} "
             f"{time.perf_counter() - began:4.0f} s",
             flush=True,

@@ -189,7 +189,7 @@ ROOMS = {
         (
             "tests/measures/scenarios/test_anti_utility.py",
             "tests/measures/scenarios/test_control.py::test_every_person_stays_or_leaves",
-            "tests/measures/scenarios/test_control.py::test_a_stranger_is_written_like_the_smallest_class_around",
+            "tests/measures/scenarios/test_control.py::test_an_outsider_is_written_like_the_smallest_class_around",
             "tests/measures/scenarios/test_control.py::test_noise_is_fresh_for_those_who_stay_and_as_released_for_those_who_leave",
             "tests/measures/scenarios/test_control.py::TestByHand",
             "tests/measures/scenarios/test_control.py::TestCells",

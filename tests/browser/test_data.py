@@ -119,9 +119,9 @@ def test_another_browser_does_not_get_in(serve: Any, page: Any, chromium: Any, t
     page.goto(address)
     assert "token" not in page.url
     other = chromium.new_context()
-    stranger = other.new_page()
+    visitor = other.new_page()
     for tried in (address, page.url):
-        assert stranger.goto(tried).status == 403
+        assert visitor.goto(tried).status == 403
     other.close()
 
 

@@ -365,7 +365,7 @@ class TestMatching:
             ([SECRET, *PEOPLE["person"][1:]], "1 of 10 released records are not in the original"),
             ([None, *PEOPLE["person"][1:]], "a record of the release has no value"),
         ],
-        ids=["twice", "stranger", "missing"],
+        ids=["twice", "unmatched", "missing"],
     )
     def test_refuses_doubtful_matches_without_naming_a_record(self, persons: list[Any], words: str) -> None:
         with pytest.raises(DataError, match=words) as caught:

@@ -102,9 +102,9 @@ def test_what_is_true_of_everybody_is_no_breach_of_somebody(tmp_path: Path) -> N
         Table.from_arrow(columns)
     )
     release = sanitize(table, schema, AsIs())
-    strangers = written(tmp_path / "control.csv", {"work": ["mine", "farm"] * 5, "ill": ["lung", "no"] * 5})
+    outsiders = written(tmp_path / "control.csv", {"work": ["mine", "farm"] * 5, "ill": ["lung", "no"] * 5})
     alone = only(release, AuxiliaryGain())
-    controlled = only(release, AuxiliaryGain(control=strangers, known=("work",)))
+    controlled = only(release, AuxiliaryGain(control=outsiders, known=("work",)))
     assert alone.value == pytest.approx(0.5)
     assert controlled.value == 0
     assert controlled.baseline == 1
@@ -189,9 +189,9 @@ def test_guesses_about_five_people_by_hand() -> None:
     assert taken.interval == pytest.approx((0.2 - radius, 0.2 + radius))
 
 
-def test_strangers_are_guessed_by_the_same_records(tmp_path: Path) -> None:
-    strangers = {"work": ["mine", "mine", "farm", "farm"], "ill": ["lung", "no", "lung", "no"]}
-    control = written(tmp_path / "control.csv", strangers)
+def test_outsiders_are_guessed_by_the_same_records(tmp_path: Path) -> None:
+    outsiders = {"work": ["mine", "mine", "farm", "farm"], "ill": ["lung", "no", "lung", "no"]}
+    control = written(tmp_path / "control.csv", outsiders)
     taken = only(five(), AuxiliaryGain(control=control))
     assert taken.value == pytest.approx(0.3)
     assert taken.baseline == 0.5

@@ -45,7 +45,7 @@ Person = tuple[int | None, str, str]
 PEOPLE = st.tuples(
     st.none() | st.integers(0, 25), st.sampled_from([row[0] for row in ROWS]), st.sampled_from("fm")
 )
-STRANGERS = st.tuples(
+OTHERS = st.tuples(
     st.none() | st.integers(-5, 40),
     st.sampled_from([*(row[0] for row in ROWS), "Peru"]),
     st.sampled_from("fmd"),
@@ -106,7 +106,7 @@ def alike_by_hand(release: Release, people: list[Person], population: list[Perso
 
 @given(
     people=st.lists(PEOPLE, min_size=2, max_size=14),
-    others=st.lists(STRANGERS, max_size=20),
+    others=st.lists(OTHERS, max_size=20),
     suffix=st.sampled_from([".csv", ".parquet"]),
     how=st.sampled_from(
         [

@@ -110,8 +110,8 @@ def test_anatomy_twice_is_rarely_invariant_and_the_report_says_so(tmp_path: Any)
 def test_where_nobody_knows_who_is_who_it_does_not_apply() -> None:
     table, schema = datasets.hospital()
     release = sanitize(table, schema, Mondrian(KAnonymity(3)))
-    stranger = replace(release, original=None, rows=None)
-    assert _taken(release, stranger).value is None
+    published = replace(release, original=None, rows=None)
+    assert _taken(release, published).value is None
 
 
 @pytest.mark.parametrize("person", ["who", None])
@@ -129,8 +129,8 @@ def test_every_release_must_have_groups_of_m() -> None:
     whole, halves = _grouped(FOUR, [0, 0, 0, 0]), _grouped(FOUR, [0, 0, 1, 1])
     assert _taken(whole).value == 4
     # nobody of these was in the earlier release, whose groups are smaller
-    strangers = Earlier(halves, (np.arange(4), np.arange(4) + 10))
-    (found,) = measure(replace(whole, earlier=(strangers,)), ["m-invariance"])
+    others = Earlier(halves, (np.arange(4), np.arange(4) + 10))
+    (found,) = measure(replace(whole, earlier=(others,)), ["m-invariance"])
     assert (found.value, found.attribute) == (2, "disease")
 
 

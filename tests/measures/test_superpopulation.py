@@ -205,7 +205,7 @@ def test_dankar_takes_zayatz_where_the_model_has_no_solution() -> None:
 
 
 @pytest.mark.parametrize("estimator", ["dankar", "pitman", "zayatz", "slide-negative-binomial"])
-def test_without_sample_uniques_or_strangers_nothing_is_estimated(estimator: Estimator) -> None:
+def test_without_sample_uniques_or_outsiders_nothing_is_estimated(estimator: Estimator) -> None:
     for sizes, n_population, uniques in (([2, 3, 2], 100, 0), ([1, 1, 3], 5, 2)):
         sample = SampledClasses.of(np.array(sizes), n_population)
         assert population_uniques(sample, estimator) == (uniques, "none needed")

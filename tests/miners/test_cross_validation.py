@@ -286,7 +286,7 @@ def test_who_has_seen_a_record_knows_it_by_heart() -> None:
     assert right[40:].mean() < 0.7
 
 
-def test_strangers_do_not_change_what_is_learned(determined: Release) -> None:
+def test_outsiders_do_not_change_what_is_learned(determined: Release) -> None:
     some = np.where(np.arange(determined.n_rows) % 2 == 0, determined.weights, 0)
     first = predict_from_all(determined, "target", "decision-tree", some)
     assert predict_from_all(determined, "target", "decision-tree", some) is first

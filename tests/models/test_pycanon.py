@@ -102,7 +102,7 @@ def cut_of(table: Table) -> Cut:
 
 @pytest.fixture
 def frame(release: Release, tmp_path: Path) -> pd.DataFrame:
-    """The release as a stranger reads it: text, missing values as they are written, a fresh index."""
+    """The release as a reader sees it: text, missing values as they are written, a fresh index."""
     (place,) = write_release(release, tmp_path / "release.csv")
     return pd.read_csv(place, dtype=str, keep_default_na=False)
 

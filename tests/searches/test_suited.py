@@ -184,6 +184,6 @@ def test_thresholds_that_no_model_has_are_refused(given: dict[str, Any]) -> None
         Suited(**given)
 
 
-def test_a_stranger_s_example_is_served() -> None:
+def test_an_external_example_is_served() -> None:
     recipes = proposed(*datasets.hospital())
     assert len(recipes) > 10

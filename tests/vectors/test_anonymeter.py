@@ -37,5 +37,5 @@ def test_the_risk_is_within_the_interval_that_anonymeter_gives(
 
 
 @pytest.mark.parametrize("name", FOUND)
-def test_strangers_are_attacked_as_often_with_success(name: str, ours: dict[str, dict[str, Any]]) -> None:
+def test_outsiders_are_attacked_as_often_with_success(name: str, ours: dict[str, dict[str, Any]]) -> None:
     assert ours[name]["control"] == pytest.approx(FOUND[name]["control"], abs=0.05)

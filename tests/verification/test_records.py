@@ -1,4 +1,4 @@
-"""The published cells as a stranger sees them: layouts, groups, hierarchies."""
+"""The published cells as a reader sees them: layouts, groups, hierarchies."""
 
 from __future__ import annotations
 

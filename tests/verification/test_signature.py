@@ -59,12 +59,12 @@ def test_a_signed_folder_verifies_by_its_key_and_by_no_other(
 ) -> None:
     private, public = write_keys(tmp_path, form, passphrase)
     (tmp_path / "other").mkdir()
-    _, stranger = write_keys(tmp_path / "other", form)
+    _, other_key = write_keys(tmp_path / "other", form)
     folder = signed(tmp_path / "out", private, passphrase)
     assert is_locked(private) == (passphrase is not None)
     assert verify(folder, key=public).holds
     assert "that key is the one that was given" in {check.what for check in verify(folder, key=public)}
-    (failed,) = verify(folder, key=stranger).failed
+    (failed,) = verify(folder, key=other_key).failed
     assert failed.problem == "it is another key"
     assert any("give --key" in check.what for check in verify(folder).unverified)
 

@@ -1,4 +1,4 @@
-"""The published files as a stranger reads them, in parts of any size."""
+"""The published files as a reader sees them, in parts of any size."""
 
 from __future__ import annotations
 

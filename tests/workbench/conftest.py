@@ -84,7 +84,7 @@ def visitor(app: Starlette, **headers: str) -> TestClient:
 
 
 @pytest.fixture
-def stranger(app: Starlette) -> TestClient:
+def newcomer(app: Starlette) -> TestClient:
     """Somebody who has not come in."""
     return visitor(app)
 

@@ -28,9 +28,9 @@ from .exploring import candidates, patients
 # The door
 
 
-def test_nobody_comes_in_without_the_token(stranger: TestClient) -> None:
+def test_nobody_comes_in_without_the_token(newcomer: TestClient) -> None:
     for address in ("/", "/projects/people/data", "/projects/people/data/age", "/nowhere"):
-        response = stranger.get(address)
+        response = newcomer.get(address)
         assert response.status_code == 403
         assert "terminal" in response.text
         assert "people" not in response.text
@@ -48,21 +48,21 @@ def test_every_page_is_behind_the_token(app: Starlette, ready: Callable[..., Any
 
 
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN + "x", TOKEN[:-1], "\u00e9"])
-def test_a_wrong_token_opens_nothing(stranger: TestClient, token: str) -> None:
-    response = stranger.get("/", params={"token": token})
+def test_a_wrong_token_opens_nothing(newcomer: TestClient, token: str) -> None:
+    response = newcomer.get("/", params={"token": token})
     assert response.status_code == 403
     assert "set-cookie" not in response.headers
 
 
-def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(stranger: TestClient) -> None:
-    response = stranger.get(f"/projects/people/data?token={TOKEN}&x=1")
+def test_the_token_becomes_a_strict_cookie_and_leaves_the_address(newcomer: TestClient) -> None:
+    response = newcomer.get(f"/projects/people/data?token={TOKEN}&x=1")
     assert response.status_code == 303
     assert response.headers["location"] == "/projects/people/data?x=1"
     cookie = response.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=strict" in cookie
     assert TOKEN not in cookie
-    assert stranger.get("/").status_code == 200
+    assert newcomer.get("/").status_code == 200
 
 
 def test_the_token_opens_the_door_once(app: Starlette) -> None:
@@ -97,8 +97,8 @@ def test_odd_cookies_of_other_programs_lock_nobody_out(guest: TestClient, other:
         assert guest.get("/", headers={b"cookie": written.encode("latin-1")}).status_code == 200
 
 
-def test_coming_in_leads_to_no_other_host(stranger: TestClient) -> None:
-    response = stranger.get(f"{ADDRESS}//evil.example/?token={TOKEN}")
+def test_coming_in_leads_to_no_other_host(newcomer: TestClient) -> None:
+    response = newcomer.get(f"{ADDRESS}//evil.example/?token={TOKEN}")
     assert response.headers["location"] == "/evil.example/"
 
 
@@ -167,8 +167,8 @@ def test_every_answer_carries_the_headers(guest: TestClient, address: str) -> No
     assert headers["cache-control"] == ("no-cache" if address.startswith("/static") else "no-store")
 
 
-def test_refusals_carry_the_headers_too(stranger: TestClient) -> None:
-    for response in (stranger.get("/"), stranger.get("/", headers={"Host": "evil.example"})):
+def test_refusals_carry_the_headers_too(newcomer: TestClient) -> None:
+    for response in (newcomer.get("/"), newcomer.get("/", headers={"Host": "evil.example"})):
         assert "default-src 'self'" in response.headers["content-security-policy"]
 
 

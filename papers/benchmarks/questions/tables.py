@@ -151,7 +151,7 @@ TABLES = (
         ("smoking_status", "avg_glucose_level", "hypertension", "heart_disease"),
     ),
 )
-"""What is studied. Tables of packages that the corpus of strangers has, too."""
+"""What is studied. Tables of packages that the external tables come from, too."""
 
 
 def named(name: str) -> Studied:

@@ -479,7 +479,7 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
 
 
 def _left_out(entry: metadata.EntryPoint, error: BaseException) -> str:
-    """Say which plug-in is left out; the text of a stranger's error might show a value."""
+    """Say which plug-in is left out; the text of a plug-in's error might show a value."""
     package = f" of {entry.dist.name}" if entry.dist is not None else ""
     reason = _one_line(error) if isinstance(error, _Refused) else f"it raises {type(error).__name__}"
     return f"the plug-in {entry.name!r}{package} is left out: {reason}; repair or uninstall it"

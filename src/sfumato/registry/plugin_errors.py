@@ -90,5 +90,5 @@ def _culprit(error: BaseException) -> type[Any] | None:
         if methods.kind_of(cls) is not None:
             found.append(cls)
         step = step.tb_next
-    strangers = [cls for cls in found if methods.is_plugged_in(cls)]
-    return next(reversed(strangers or found), None)
+    plugged = [cls for cls in found if methods.is_plugged_in(cls)]
+    return next(reversed(plugged or found), None)

@@ -21,12 +21,12 @@ class Placed:
     ----------
     hierarchy
         All of them; one that the attribute's own hierarchy does not have lies directly below the root.
-    strangers
+    unplaced
         Those that it does not have.
     """
 
     hierarchy: Hierarchy
-    strangers: frozenset[Value] = field(repr=False)
+    unplaced: frozenset[Value] = field(repr=False)
 
 
 def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterable[Value]) -> Placed:
@@ -57,9 +57,9 @@ def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterabl
         return Placed(Flat().build(every, kind), frozenset(value for value in every if value not in known))
     # a value that was seen need not be in the hierarchy: a kept recoding withholds those that are not
     fits = {None, *_fitting(source, [value for value in every if value is not None], kind)}
-    strangers = [value for value in every if value not in fits]
+    unplaced = [value for value in every if value not in fits]
     whole = source.build(tuple(value for value in every if value in fits), kind)
-    return Placed(_with_strangers(whole, strangers).build(every, kind), frozenset(strangers))
+    return Placed(_with_unplaced(whole, unplaced).build(every, kind), frozenset(unplaced))
 
 
 def _in_order(values: Sequence[Value], kind: Kind) -> tuple[Value, ...]:
@@ -85,25 +85,25 @@ def _fitting(source: HierarchySource, values: Sequence[Value], kind: Kind) -> Se
     return [*_fitting(source, values[:middle], kind), *_fitting(source, values[middle:], kind)]
 
 
-def _with_strangers(hierarchy: Hierarchy, strangers: Sequence[Value]) -> Hierarchy:
+def _with_unplaced(hierarchy: Hierarchy, unplaced: Sequence[Value]) -> Hierarchy:
     """Append values that stand for themselves on every level but the root."""
-    if not strangers:
+    if not unplaced:
         return hierarchy
     below = hierarchy.labels[:-1]
-    own = [np.arange(len(strangers)) + len(labels) for labels in below]
-    added = np.array([*own, np.zeros(len(strangers), dtype=np.int64)], dtype=np.int32)
-    ones = np.ones(len(strangers), dtype=np.int64)
-    names = tuple(text(value) for value in strangers)
+    own = [np.arange(len(unplaced)) + len(labels) for labels in below]
+    added = np.array([*own, np.zeros(len(unplaced), dtype=np.int64)], dtype=np.int32)
+    ones = np.ones(len(unplaced), dtype=np.int64)
+    names = tuple(text(value) for value in unplaced)
     return replace(
         hierarchy,
-        values=(*hierarchy.values, *strangers),
+        values=(*hierarchy.values, *unplaced),
         node_of=np.concatenate([hierarchy.node_of, added], axis=1),
         labels=(*((*labels, *names) for labels in below), hierarchy.labels[-1]),
         sizes=(
             *(np.concatenate([sizes, ones]) for sizes in hierarchy.sizes[:-1]),
-            hierarchy.sizes[-1] + len(strangers),
+            hierarchy.sizes[-1] + len(unplaced),
         ),
-        leaves=(*(hierarchy.leaves or hierarchy.values), *strangers),
+        leaves=(*(hierarchy.leaves or hierarchy.values), *unplaced),
     )
 
 

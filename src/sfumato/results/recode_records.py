@@ -176,8 +176,8 @@ def _new_nodes(place: Placed, level: int, own: Codes, members: list[Codes]) -> l
     hierarchy = place.hierarchy
     has_label = np.zeros(int(own.max(initial=-1)) + 2, dtype=np.bool_)
     has_label[np.concatenate([[-1], *members]).astype(np.int64)] = True
-    stranger = np.array([value in place.strangers for value in hierarchy.values])
-    codes, nodes = own[~stranger], hierarchy.node_of[level][~stranger]
+    is_unplaced = np.array([value in place.unplaced for value in hierarchy.values])
+    codes, nodes = own[~is_unplaced], hierarchy.node_of[level][~is_unplaced]
     found = []
     for node in np.unique(nodes[~has_label[codes]]):
         below = codes[nodes == node]

@@ -1,4 +1,4 @@
-"""The published cells as an outsider sees them, and the counts of their records."""
+"""Records: the published cells as a reader sees them, counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read published SPSS and Stata files as an outsider would read them."""
+"""Statistics: published files of SPSS and Stata as a reader sees them."""
 
 from __future__ import annotations
 

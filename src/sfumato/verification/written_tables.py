@@ -1,4 +1,4 @@
-"""Read published tables as an outsider would, in batches, with equal rows merged."""
+"""Tables: the published files as a reader sees them, some records at a time, equal rows put together."""
 
 from __future__ import annotations
 

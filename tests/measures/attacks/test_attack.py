@@ -46,8 +46,8 @@ def test_some_ask_for_more() -> None:
     assert AttackRisk.includes == tuple(each().name for each in KINDS[:-1])
 
 
-def outcome(right: int, strangers: int | None) -> Outcome:
-    return Outcome(rate(right, 10), None if strangers is None else rate(strangers, 20), rate(1, 10), 10)
+def outcome(right: int, outsiders: int | None) -> Outcome:
+    return Outcome(rate(right, 10), None if outsiders is None else rate(outsiders, 20), rate(1, 10), 10)
 
 
 def where() -> Setting:
@@ -56,18 +56,18 @@ def where() -> Setting:
     return Setting(made, Listed(made.original, np.arange(20)), None, None, "by hand")
 
 
-@pytest.mark.parametrize("strangers", [4, None])
-def test_the_judges_tell_what_the_best_attacker_of_the_trial_gets(strangers: int | None) -> None:
+@pytest.mark.parametrize("outsiders", [4, None])
+def test_the_judges_tell_what_the_best_attacker_of_the_trial_gets(outsiders: int | None) -> None:
     attempts = [
         AttackTried("a", outcome(1, 0), outcome(9, 0)),
-        AttackTried("b", outcome(8, 0), outcome(6, strangers)),
+        AttackTried("b", outcome(8, 0), outcome(6, outsiders)),
     ]
-    found = Membership().worst_measurement(where(), attempts, "age", "ill")
-    expected = outcome(6, strangers).risk
+    found = Membership().told(where(), attempts, "age", "ill")
+    expected = outcome(6, outsiders).risk
     assert (found.value, found.interval) == (expected.value, (expected.low, expected.high))
-    assert expected.value == pytest.approx((0.6 - 0.2) / 0.8 if strangers else (0.6 - 0.1) / 0.9)
+    assert expected.value == pytest.approx((0.6 - 0.2) / 0.8 if outsiders else (0.6 - 0.1) / 0.9)
     assert found.attribute == "ill"
-    control = {} if strangers is None else {"control": 0.2}
+    control = {} if outsiders is None else {"control": 0.2}
     assert found.detail == {
         "attacker": "b",
         "known": "age",

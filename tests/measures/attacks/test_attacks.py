@@ -93,10 +93,10 @@ def test_no_attack_gets_anything_where_all_quasi_identifiers_are_withheld(name: 
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_attack_gets_anything_out_of_records_of_strangers(name: str, tmp_path: Path) -> None:
+def test_no_attack_gets_anything_out_of_records_of_outsiders(name: str, tmp_path: Path) -> None:
     csv.write_csv(pa.table(people(seed=7)), tmp_path / "control.csv")
-    strangers = sanitize(Table.from_arrow(people(seed=99)), SCHEMA, AsIs())
-    release = replace(strangers, original=bound()[0], rows=None, recipe=None, type="synthetic")
+    outsiders = sanitize(Table.from_arrow(people(seed=99)), SCHEMA, AsIs())
+    release = replace(outsiders, original=bound()[0], rows=None, recipe=None, type="synthetic")
     found = measure(release, [replace(QUICK[name], control=str(tmp_path / "control.csv"))])[0]
     assert found.interval is not None
     assert found.interval[0] == 0

@@ -32,8 +32,8 @@ def setting(inside: dict[str, Any], outside: dict[str, Any] | None, n_trial: int
     release = sf.sanitize(pa.table(inside), schema, sf.sanitizers.AsIs())
     original = release.original
     assert original is not None
-    strangers = None if outside is None else listed(sf.Table.from_arrow(outside), n_trial)
-    return Setting(release, listed(original, n_trial), strangers, None, "by hand")
+    outsiders = None if outside is None else listed(sf.Table.from_arrow(outside), n_trial)
+    return Setting(release, listed(original, n_trial), outsiders, None, "by hand")
 
 
 def listed(table: sf.Table, n_trial: int) -> Listed:
@@ -55,7 +55,7 @@ class TestInference:
     def test_the_likeliest_value_of_the_nearest_records_is_guessed(self) -> None:
         where = setting(self.ILL, {"age": [12, 19], "ill": ["gout", "cold"]})
         found = tries(Inference(miners=()), where, "ill")["likeliest among the nearest records"]
-        # flu of everybody near 10, which is wrong of one; the stranger of 12 has gout; flu is the commonest
+        # flu of everybody near 10, which is wrong of one; the outsider of 12 has gout; flu is the commonest
         assert rates(found.judged) == [3 / 4, 1 / 2, 1 / 2]
         assert (found.judged.n_tries, found.judged.risk.value) == (4, 1 / 2)
         assert rates(found.trial) == [0, 0, 0]
@@ -67,7 +67,7 @@ class TestInference:
         everybody = found.trial.attacked.value + 3 * found.judged.attacked.value
         assert everybody == pytest.approx(3)
 
-    def test_without_strangers_it_is_compared_with_guessing(self) -> None:
+    def test_without_outsiders_it_is_compared_with_guessing(self) -> None:
         found = tries(Inference(miners=()), setting(self.ILL, None), "ill")
         outcome = found["likeliest among the nearest records"].judged
         assert rates(outcome) == [3 / 4, None, 1 / 2]
@@ -116,7 +116,7 @@ def test_whom_a_record_fits_is_said_to_be_in_the_data() -> None:
     assert found.value == pytest.approx(3 / 4)
     assert (found.detail["attacker"], found.detail["known"]) == ("some record fits", "age")
     assert (found.detail["tries"], found.detail["control-group"]) == (2, "by hand")
-    # who says it without the release says it of as many as of strangers
+    # who says it without the release says it of as many as of outsiders
     assert found.detail["guessing"] == 1 / 4
 
 
@@ -137,7 +137,7 @@ class TestLinkability:
     def test_somebody_is_linked_whose_parts_lie_nearest_to_one_record(self) -> None:
         attack = Linkability(("age",), other=("size",), neighbours=1)
         (found,) = attack.tried(self.where())
-        # of the strangers the first fits one record and the second two; by chance it is one of three
+        # of the outsiders the first fits one record and the second two; by chance it is one of three
         assert [found.detail[each] for each in ("attacked", "control", "guessing")] == [
             1,
             1 / 2,
@@ -233,7 +233,7 @@ def test_every_attacker_is_told_what_is_known() -> None:
 
 
 def test_an_attack_that_gets_nothing_is_not_the_worst() -> None:
-    # everybody has the same illness, which is guessed of strangers as well
+    # everybody has the same illness, which is guessed of outsiders as well
     where = setting({"age": [1, 2, 3, 4], "ill": ["a"] * 4}, {"age": [1, 2, 3, 14], "ill": ["a"] * 4})
     (found,) = AttackRisk(miners=()).tried(where)
     risks = found.detail["attacks"]

@@ -93,7 +93,7 @@ def test_the_threshold_is_found_in_the_trial_and_used_for_all() -> None:
     assert fits.trial.attacked.value == fits.judged.attacked.value == 1
     assert fits.trial.control is not None
     assert fits.trial.control.value == 0.5
-    # said of one stranger in four without the release
+    # said of one outsider in four without the release
     assert fits.judged.guessing.value == 0.25
     assert density.judged.attacked.value == 1
     assert density.judged.control is not None

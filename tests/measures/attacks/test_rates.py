@@ -22,7 +22,7 @@ def test_risks_are_those_of_anonymeter() -> None:
     assert (found.low, found.high) == pytest.approx((0.35854706553904275, 0.6180067392894522), rel=1e-9)
 
 
-def test_what_also_succeeds_with_strangers_is_no_risk() -> None:
+def test_what_also_succeeds_with_outsiders_is_no_risk() -> None:
     assert risk(rate(1000, 1000), rate(1000, 1000)).value == 0
     assert risk(rate(10, 100), rate(30, 100)).value == 0
     assert risk(rate(100, 100), rate(0, 100)).value == 1

@@ -81,16 +81,16 @@ def test_a_fifth_is_left_out_of_a_second_release(n_people: int, n_left_out: int)
     found = setting_of(made, None, 1000, 0)
     assert found.outside is not None
     assert found.release.original is not None
-    strangers = ages_of(found.outside.table, np.arange(found.outside.table.n_rows))
+    outsiders = ages_of(found.outside.table, np.arange(found.outside.table.n_rows))
     stayed = ages_of(found.release.original, np.arange(found.release.original.n_rows))
-    assert len(strangers) == n_left_out
-    assert sorted([*strangers, *stayed]) == list(range(n_people))
+    assert len(outsiders) == n_left_out
+    assert sorted([*outsiders, *stayed]) == list(range(n_people))
     assert found.told.startswith(f"{n_left_out} people, left out")
     assert found.release.earlier == ()
 
 
 def test_of_many_people_so_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack_setting, "MOST_STRANGERS", 3)
+    monkeypatch.setattr(attack_setting, "MOST_OUTSIDERS", 3)
     assert setting_of(release(31), None, 1000, 0).told.startswith("3 people")
 
 

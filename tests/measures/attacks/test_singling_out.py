@@ -43,7 +43,7 @@ def test_of_one_attribute_rare_and_extreme_values_are_tried() -> None:
         assert each.control in [rate(n, n_tries) for n in range(n_tries + 1)]
 
 
-def test_strangers_are_singled_out_as_often_as_they_are_alone() -> None:
+def test_outsiders_are_singled_out_as_often_as_they_are_alone() -> None:
     same = where({"age": [10, 20, 30]}, {"age": [10, 20, 30]})
     assert next(iter(attempts(same, "age").values())).judged.control == rate(3, 3)
     several = where({"age": [10, 20, 30]}, {"age": [10, 10, 20, 20, 30, 30] * 2})
@@ -91,7 +91,7 @@ def test_made_up_predicates_succeed_as_often_as_they_are_true_of_one() -> None:
 
 
 class TestControlRate:
-    def test_as_many_strangers_are_counted(self) -> None:
+    def test_as_many_outsiders_are_counted(self) -> None:
         assert _control_rate(np.array([1, 1, 0, 5]), (100, 100), 8) == rate(2, 8)
         assert _control_rate(np.array([], dtype=np.int64), (100, 10), 8) == rate(0, 8)
 

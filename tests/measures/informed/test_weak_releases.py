@@ -24,7 +24,7 @@ GROUPS = Schema((Attribute("group", "quasi-identifying"), Attribute("disease", "
 WITHHELD = SuppressQuasiIdentifiers()
 
 
-def strangers(n: int = 300) -> Table:
+def townspeople(n: int = 300) -> Table:
     """Return people whose age and town tell nothing of each other, nor of the disease."""
     rng = np.random.default_rng(0)
     ages, towns, ills = (rng.integers(low, high, n) for low, high in ((20, 60), (0, 8), (0, 5)))
@@ -44,7 +44,7 @@ def two_of_seven() -> Table:
 
 
 def in_pairs() -> Release:
-    return sanitize(strangers(), TOWNS, LocalRecoding(KAnonymity(2)), seed=1)
+    return sanitize(townspeople(), TOWNS, LocalRecoding(KAnonymity(2)), seed=1)
 
 
 def refused() -> Release:

@@ -214,9 +214,9 @@ class TestControl:
         return names
 
     def test_both_kinds_of_people_are_shares_of_all_of_them(self) -> None:
-        # what one is right of, members or strangers, and what all are right of is no difference between them
+        # what one is right of, members or outsiders, and what all are right of is no difference between them
         found = self.compared("naive-bayes", "random-tree", "majority")
-        # right of the three members, of whom four stay, and of one of two strangers of three who leave
+        # right of the three members, of whom four stay, and of one of two outsiders of three who leave
         assert (found["members"], found["control"]) == (3 / 4, 1 / 3)
         assert found["control-miner"] == "majority"
         beyond = 3 / 4 - 1 / 3

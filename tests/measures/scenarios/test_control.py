@@ -153,7 +153,7 @@ def test_both_shares_are_sums_over_people() -> None:
     weight_of = [2 if table["a"].domain[code] in range(20) else 1 for code in table["a"].codes]
     for entry, row in enumerate(found.both.rows):
         hit = guesses.predicted[entry] == table["secret"].codes[row]
-        for group, counts in enumerate((found.members, found.strangers)):
+        for group, counts in enumerate((found.members, found.outsiders)):
             right[group] += int(weight_of[row] * counts[entry] * hit)
     for row, weight in enumerate(weight_of):
         everybody[0] += int(weight * found.staying[row])
@@ -198,7 +198,7 @@ def test_every_person_stays_or_leaves(
     assert (found.staying + found.leaving).tolist() == table.weights.tolist()
     assert int(found.leaving.sum()) == round(table.n_records / 2)
     n_second = int((found.members > 0).sum())
-    assert (found.strangers[:n_second] == 0).all()
+    assert (found.outsiders[:n_second] == 0).all()
     assert (found.members[n_second:] == 0).all()
     check_cells(found, release, n_second)
     check_people(found, table)
@@ -207,13 +207,13 @@ def test_every_person_stays_or_leaves(
 def check_people(found: Control, table: Table) -> None:
     """No more people of a row are shown than there are; who is not shown is suppressed."""
     assert found.both.rows is not None
-    for counts, limit in ((found.members, found.staying), (found.strangers, found.leaving)):
+    for counts, limit in ((found.members, found.staying), (found.outsiders, found.leaving)):
         shown = np.bincount(found.both.rows, counts, table.n_rows)
         assert (shown <= limit).all()
 
 
 def check_cells(found: Control, release: Release, n_second: int) -> None:
-    """Every set holds the true value, of members and of strangers."""
+    """Every set holds the true value, of members and of outsiders."""
     both, table = found.both, release.original
     assert table is not None
     assert both.rows is not None
@@ -225,7 +225,7 @@ def check_cells(found: Control, release: Release, n_second: int) -> None:
 
 @given(data=st.data(), k=st.integers(1, 4))
 @settings(max_examples=30)
-def test_a_stranger_is_written_like_the_smallest_class_around(
+def test_an_outsider_is_written_like_the_smallest_class_around(
     tiny_tables: st.SearchStrategy[Bound], data: st.DataObject, k: int
 ) -> None:
     table, schema = data.draw(tiny_tables)
@@ -233,11 +233,11 @@ def test_a_stranger_is_written_like_the_smallest_class_around(
         found = control_group(sanitize(table, schema, Mondrian(KAnonymity(min(k, table.n_records)))), HALF)
     except NotApplicable:
         return
-    check_strangers(found, table, schema)
+    check_outsiders(found, table, schema)
 
 
-def check_strangers(found: Control, table: Table, schema: Schema) -> int:
-    """Every stranger has the cells of the smallest class around, if there is one; return how many have."""
+def check_outsiders(found: Control, table: Table, schema: Schema) -> int:
+    """Every outsider has the cells of the smallest class around, if there is one; return how many have."""
     both, n_second = found.both, int((found.members > 0).sum())
     names = schema.quasi_identifiers
 
@@ -278,7 +278,7 @@ def test_noise_is_fresh_for_those_who_stay_and_as_released_for_those_who_leave(h
 
 
 def test_of_a_large_table_only_so_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "MOST_STRANGERS", 50)
+    monkeypatch.setattr(control, "MOST_OUTSIDERS", 50)
     found = control_group(sanitize(*people(2000, learnable=True), AsIs()), Scenario())
     assert int(found.leaving.sum()) == 50
 
@@ -297,12 +297,12 @@ class TestByHand:
         release = few(n_people)
         found = control_group(release, Scenario(control=share))
         assert (found.staying.sum(), found.leaving.sum()) == (n_people - n_left_out, n_left_out)
-        assert (found.members.sum(), found.strangers.sum()) == (n_people - n_left_out, n_left_out)
-        assert found.members.dtype == found.strangers.dtype == np.int64
+        assert (found.members.sum(), found.outsiders.sum()) == (n_people - n_left_out, n_left_out)
+        assert found.members.dtype == found.outsiders.dtype == np.int64
         assert release.original is not None
         assert found.both.rows is not None
         assert found.both.original is release.original
-        # each row of the second release and each stranger has the cells of the original row
+        # each row of the second release and each outsider has the cells of the original row
         for row, code in zip(found.both.rows, found.both.cells["age"].codes, strict=True):
             assert found.both.cells["age"].labels[code] == str(20 + row)
         assert found.both.weights.tolist() == [1] * n_people
@@ -315,20 +315,20 @@ class TestByHand:
 
     def test_so_many_tell_enough(self, monkeypatch: pytest.MonkeyPatch) -> None:
         # as the pages of the attacks say
-        assert control.MOST_STRANGERS == 10_000
-        monkeypatch.setattr(control, "MOST_STRANGERS", 3)
+        assert control.MOST_OUTSIDERS == 10_000
+        monkeypatch.setattr(control, "MOST_OUTSIDERS", 3)
         assert control_group(few(20), HALF).leaving.sum() == 3
 
-    def test_a_stranger_is_written_like_one_of_several_classes_around(self) -> None:
+    def test_an_outsider_is_written_like_one_of_several_classes_around(self) -> None:
         rng = np.random.default_rng(0)
         people = {name: rng.integers(0, 30, 40).tolist() for name in ("age", "size")}
         table, schema = Schema.of(age="quasi-identifying", size="quasi-identifying").bind(
             Table.from_arrow(people)
         )
         release = sanitize(table, schema, Clustering(KAnonymity(4)), seed=1)
-        assert check_strangers(control_group(release, Scenario(control=0.4)), table, schema) > 5
+        assert check_outsiders(control_group(release, Scenario(control=0.4)), table, schema) > 5
 
-    def test_every_class_may_be_around_a_stranger(self) -> None:
+    def test_every_class_may_be_around_an_outsider(self) -> None:
         four = few(4)
         assert control._covering_rows(four, four)["age"].tolist() == [0, 1, 2, 3]
         last = without_rows(four, np.array([True, True, True, False]))
@@ -367,15 +367,15 @@ class TestByHand:
         assert release.n_suppressed == 2
         found = control_group(release, HALF)
         assert found.leaving.sum() == found.staying.sum() == 6
-        assert found.strangers.sum() == found.leaving[:10].sum()
+        assert found.outsiders.sum() == found.leaving[:10].sum()
 
     def test_of_a_group_all_records_are_shown(self) -> None:
         release = few(16, Anatomy(2))
         found = control_group(release, Scenario(control=0.25))
         n_second = found.both.n_rows - release.n_rows
         assert found.both.group_of is not None
-        assert found.strangers[n_second:].sum() == 4
-        assert set(found.strangers[n_second:].tolist()) == {0, 1}
+        assert found.outsiders[n_second:].sum() == 4
+        assert set(found.outsiders[n_second:].tolist()) == {0, 1}
         # the groups of the two releases are different ones
         assert not set(found.both.group_of[:n_second]) & set(found.both.group_of[n_second:])
         assert release.group_of is not None
@@ -465,7 +465,7 @@ class TestCells:
         assert members == {"1": [0], "2-3": [1, 2], "1-2": [0, 1]}
         assert found.sets.n_leaves == 3
 
-    def test_a_stranger_gets_the_cell_of_the_row_that_is_named(self) -> None:
+    def test_an_outsider_gets_the_cell_of_the_row_that_is_named(self) -> None:
         one, other = self.sets(("1", "2-3"), [0], [1, 2]), self.sets(("1-2", "1"), [0, 1], [0])
         assert self.shown(control._joined(one, other, np.array([1, -1]))) == ["1", "2-3", "2-3", "1"]
         assert self.shown(control._joined(one, other, np.array([0, -1]))) == ["1", "2-3", "1", "1"]

@@ -117,8 +117,8 @@ def test_too_many_left_out_is_refused_and_said(
 ) -> None:
     lines = (project.parent / "february.csv").read_text("utf-8").splitlines()
     place = lines[0].split(",").index("zip")
-    stranger = [",".join("99999" if at == place else cell for at, cell in enumerate(lines[1].split(",")))] * 3
-    (project.parent / "february.csv").write_text("\n".join([*lines, *stranger]) + "\n", encoding="utf-8")
+    unknown = [",".join("99999" if at == place else cell for at, cell in enumerate(lines[1].split(",")))] * 3
+    (project.parent / "february.csv").write_text("\n".join([*lines, *unknown]) + "\n", encoding="utf-8")
     page = sent(guest, ready, OF_JANUARY, limit="0")
     assert page.status_code == 422
     assert "Nothing was published." in page.text

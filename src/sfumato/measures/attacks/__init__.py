@@ -1,1 +1,1 @@
-"""Attacks on releases: what an attacker learns about people in the table, beyond a control group."""
+"""Attacks: what an attacker gains about people in the data, beyond what they gain about people outside it."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.data.table import Table, text
-from sfumato.measures.scenarios.control import MOST_STRANGERS, made_again
+from sfumato.measures.scenarios.control import MOST_OUTSIDERS, made_again
 from sfumato.miners.cross_validation import fingerprint
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import Group
@@ -96,8 +96,8 @@ def setting_of(
     recipe = None if release.recipe is None else release.recipe.to_json()
     cells = fingerprint(release, tuple(release.cells))
     key = ("attacks", cells, recipe, control and _version(Path(control)), seed)
-    attacked, strangers, origin = remembered(key, lambda: _sides(release, control, seed))
-    return _drawn(attacked, strangers, origin, people, seed, group)
+    whole, outsiders, told = remembered(key, lambda: _sides(release, control, seed))
+    return _drawn(whole, outsiders, told, people, seed, group)
 
 
 def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, Table | None, str]:
@@ -114,16 +114,16 @@ def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, T
 
 
 def _drawn(
-    release: Release, strangers: Table | None, told: str, people: int, seed: int, group: Group | None
+    release: Release, outsiders: Table | None, told: str, people: int, seed: int, group: Group | None
 ) -> Setting:
     assert release.original is not None
     rng = np.random.default_rng([seed, people])
     inside, _ = _some_of(release.original, people, rng, group)
-    if strangers is None:
+    if outsiders is None:
         return Setting(release, inside, None, None, told, group)
-    outside, left = _some_of(strangers, people, rng, group)
+    outside, left = _some_of(outsiders, people, rng, group)
     others = np.flatnonzero(left)
-    reference = strangers.part(others, left[others]) if len(others) else None
+    reference = outsiders.part(others, left[others]) if len(others) else None
     return Setting(release, inside, outside, reference, told, group)
 
 
@@ -173,17 +173,17 @@ def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
     assert table is not None
     if release.recipe is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
-    n_strangers = min(round(LEFT_OUT * table.n_people), MOST_STRANGERS)
-    if n_strangers < 1:
+    n_outsiders = min(round(LEFT_OUT * table.n_people), MOST_OUTSIDERS)
+    if n_outsiders < 1:
         raise NotApplicable("there are too few people to leave some out")
-    rng = np.random.default_rng([seed, n_strangers])
-    _, staying = drawn_people(table, n_strangers, rng)
+    rng = np.random.default_rng([seed, n_outsiders])
+    _, staying = drawn_people(table, n_outsiders, rng)
     leaving, stay = np.flatnonzero(table.weights - staying), np.flatnonzero(staying)
     second = made_again(release, table.part(stay, staying[stay]))
     if second.n_records < 1:
         raise NotApplicable("no record is left when the release is made again")
-    strangers = table.part(leaving, (table.weights - staying)[leaving])
-    return second, strangers
+    outsiders = table.part(leaving, (table.weights - staying)[leaving])
+    return second, outsiders
 
 
 def read_people(path: str) -> Table:

@@ -38,7 +38,7 @@ _NEAREST, _LIKELIEST = "a nearest record", "likeliest among the nearest records"
 @register
 @dataclass(frozen=True)
 class Inference(AttackMeasure):
-    """How often the release lets an attacker guess a sensitive value, beyond a control group.
+    """How often a sensitive value is guessed right from the release, beyond people outside the data.
 
     There are three kinds of attackers. One takes a released record that is nearest to what is known of the
     person. One takes the most likely value among all nearest records. Data miners are trained on the release

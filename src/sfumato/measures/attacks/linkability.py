@@ -24,7 +24,7 @@ from sfumato.runtime.errors import ParameterError
 @register
 @dataclass(frozen=True)
 class Linkability(AttackMeasure):
-    """How often a release links two sets of known attributes of a person, beyond a control group.
+    """How often a release links two parts of what is known of a person, beyond people outside the data.
 
     An attacker has some attributes of people from one source and others from a second one, and wants to know
     which belong to the same person. For each part, the attacker takes the nearest released records; if a
@@ -66,7 +66,8 @@ class Linkability(AttackMeasure):
         "linkability",
         "How often the release links two parts of what is known of a person, beyond what it links of people "
         "who are not in the data.",
-        "0%: it links people in the data no better than strangers. 100%: it links everybody in the data.",
+        "0%: it links people in the data no better than people outside the data. 100%: it links everybody in "
+        "the data.",
         CUT_OFF,
         "share",
         sentence="two pieces of information about a person are linked through the release with a risk of {}",

@@ -68,7 +68,8 @@ class Membership(AttackMeasure):
         "membership",
         "How much more often the release makes an attacker say that a person is in the data when that is "
         "true than when it is not.",
-        "0%: it is said of strangers as often. 100%: it is said of everybody in the data and of nobody else.",
+        "0%: it is said as often of people outside the data. 100%: it is said of everybody in the data and"
+        " of nobody else.",
         CUT_OFF,
         "share",
         sentence="whether a person is in the data is told by the release with a risk of {}",
@@ -96,7 +97,7 @@ def _attempts(setting: Setting, outside: Listed, seen: SeenRelease) -> Iterator[
 
 
 def _attempt(attacker: str, setting: Setting, inside: Booleans, outside: Booleans) -> AttackTried:
-    """Return the attacker's outcomes; without the release, members are named as often as others."""
+    """Return what was said; without the release it is said as often of everybody as of the control group."""
     anyway = np.full(len(inside), outside.mean())
     return attempted(attacker, setting, inside, outside, anyway, advantage)
 
@@ -113,10 +114,10 @@ def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Float
     others = setting.reference or _as_table(outside)
     names = [attribute.name for attribute in seen.attributes]
     plain = sight(_exact(setting.release, others, names), names)
-    inside, strangers = (
-        _density(seen, listed) / (_density(plain, listed) + 1e-12) for listed in (setting.inside, outside)
+    of_members, of_others = (
+        _density(seen, each) / (_density(plain, each) + 1e-12) for each in (setting.inside, outside)
     )
-    return inside, strangers
+    return of_members, of_others
 
 
 def _exact(release: Release, people: Table, names: Iterable[str]) -> Release:

@@ -45,7 +45,7 @@ _LIST_HOLDER = Attacker(
 @register
 @dataclass(frozen=True)
 class AuxiliaryGain(Measure):
-    """How much more often an adversary with a list of people guesses right than about a control group.
+    """How much more often an adversary with a list of people guesses right than about others.
 
     The list has some attributes of each person. The adversary takes the released records that fit a person
     (every released set holds the known value) and guesses the most likely value among them; if none fits, the
@@ -104,7 +104,7 @@ class AuxiliaryGain(Measure):
         "0% or less: that a person is in the table gives nothing away about that person.",
         "-100% to 100%",
         "share",
-        baseline="strangers, or the commonest value",
+        baseline="people outside the data, or the commonest value",
         details={
             "with-fitting-record": Detail("people with a fitting record"),
         },
@@ -134,10 +134,10 @@ class AuxiliaryGain(Measure):
             baseline = guessed.share(guessed.commonest)
             noise = guessed.variance(guessed.right - guessed.commonest)
         else:
-            strangers = _guessed(release, name, self._people(release, self.control, name))
-            baseline = strangers.share(strangers.right)
-            noise = guessed.variance(guessed.right) + strangers.variance(strangers.right)
-        rate = guessed.share(guessed.right)
+            outside = _guessed(release, name, self._people(release, self.control, name))
+            baseline = outside.share(outside.right)
+            noise = found.variance(found.right) + outside.variance(outside.right)
+        rate = found.share(found.right)
         value = rate - baseline
         radius = NORMAL_95 * math.sqrt(noise)
         detail = {

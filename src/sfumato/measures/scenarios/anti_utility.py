@@ -371,8 +371,8 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
     if not all(group.total for group in groups):
         raise NotApplicable("nobody in the control group matters to the adversary")
     of_row = weights[control.both.rows]
-    people = (_Counted(of_row, control.members), _Counted(of_row, control.strangers))
-    miners = tuple(miner for miner in scenario.adversary.miners if _knows_meanings(miner))
+    people = (_Counted(of_row, control.members), _Counted(of_row, control.outsiders))
+    miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
     if not miners or scenario.cells == "labels":
         raise NotApplicable("no miner knows what released values stand for, only how they are written")
     able = replace(scenario, adversary=replace(scenario.adversary, miners=miners))
@@ -384,12 +384,12 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
         for miner, both in gained.items()
     }
     worst = max(shares, key=lambda miner: shares[miner][0] - shares[miner][1])
-    members, strangers = shares[worst]
-    errors = [group.error(gain) for group, gain in zip(groups, gained[worst], strict=True)]
-    beyond, radius = members - strangers, NORMAL_95 * math.hypot(*errors)
+    members, outsiders = shares[worst]
+    errors = [group.error(each) for group, each in zip(groups, gained[worst], strict=True)]
+    beyond, radius = members - outsiders, NORMAL_95 * math.hypot(*errors)
     return {
         "members": members,
-        "control": strangers,
+        "control": outsiders,
         "control-miner": worst,
         "beyond-control": beyond,
         "beyond-control-low": beyond - radius,

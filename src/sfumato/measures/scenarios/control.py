@@ -23,7 +23,7 @@ from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, SfumatoError
 from sfumato.sanitizers.base import make_release
 
-MOST_STRANGERS = 10_000
+MOST_OUTSIDERS = 10_000
 """So many people tell a share to within one per cent."""
 
 
@@ -34,10 +34,10 @@ class Control:
     Parameters
     ----------
     both
-        The rows of the second release, then one for each row of the first that holds strangers.
-    members, strangers
+        The rows of the second release, then one for each row of the first that holds the control group.
+    members, outsiders
         For each of these rows how many of its records count as people of the second release, on which
-        miners are trained, and how many as strangers to it.
+        miners are trained, and how many in the control group.
     staying, leaving
         For each row of the original how many of its people stay and how many are left out, suppressed
         ones among them.
@@ -45,14 +45,14 @@ class Control:
 
     both: Release
     members: Integers = field(repr=False)
-    strangers: Integers = field(repr=False)
+    outsiders: Integers = field(repr=False)
     staying: Integers = field(repr=False)
     leaving: Integers = field(repr=False)
 
     def mine(
         self, view: Release, name: str, miners: Sequence[str], scenario: Scenario
     ) -> tuple[list[Predictions], list[str]]:
-        """Let miners that have seen the whole second release predict its members and the held-out people."""
+        """Let miners that have seen the whole second release predict its people and the control group."""
         limits = {"seed": scenario.seed, "time_limit": scenario.time_limit, "cells": scenario.cells}
         return ended(
             [predict_from_all(view, name, miner, self.members, **limits) for miner in miners]  # type: ignore[arg-type]
@@ -62,19 +62,19 @@ class Control:
 def control_group(release: Release, scenario: Scenario) -> Control:
     """Hold people out at random and make the release again, by its own recipe with another seed.
 
-    Miners see a held-out person as the second release would write them: with the cells of its smallest class
-    that covers the person's quasi-identifiers. If no class does, or numbers have noise, the person keeps the
-    cells of the first release, whose recipe is the same.
+    The control group is shown to the miners as the second release would write them: with the cells of the
+    smallest of its classes that covers the person's quasi-identifiers. Where none does, and where
+    numbers have noise, the person has the cells of the first release, whose recipe is the same.
     """
     table, rows = release.original, release.rows
     if release.recipe is None or table is None or rows is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
-    n_strangers = min(round(scenario.control * table.n_records), MOST_STRANGERS)
-    if n_strangers < 1 or table.n_records - n_strangers < 2:
+    n_outsiders = min(round(scenario.control * table.n_records), MOST_OUTSIDERS)
+    if n_outsiders < 1 or table.n_records - n_outsiders < 2:
         raise NotApplicable("there are too few people for a control group")
-    rng = np.random.default_rng([scenario.seed, n_strangers])
+    rng = np.random.default_rng([scenario.seed, n_outsiders])
     everybody = np.concatenate([release.weights, table.weights - release.kept])
-    drawn = rng.multivariate_hypergeometric(everybody, n_strangers, method="marginals")
+    drawn = rng.multivariate_hypergeometric(everybody, n_outsiders, method="marginals")
     shown, hidden = drawn[: release.n_rows], drawn[release.n_rows :]
     leaving = sum_by_group(rows, table.n_rows, shown) + hidden
     staying = table.weights - leaving
@@ -85,11 +85,11 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     second = replace(second, original=table, rows=kept_rows[second.rows])
     # a group speaks of all its records, so all of them are needed to show what it tells about one
     first = release if release.group_of is not None else without_rows(release, shown == 0)
-    strangers = shown if release.group_of is not None else shown[shown > 0]
+    outsiders = shown if release.group_of is not None else shown[shown > 0]
     return Control(
         both=_stacked(second, first),
         members=np.concatenate([second.weights, np.zeros(first.n_rows, dtype=np.int64)]),
-        strangers=np.concatenate([np.zeros(second.n_rows, dtype=np.int64), strangers]),
+        outsiders=np.concatenate([np.zeros(second.n_rows, dtype=np.int64), outsiders]),
         staying=staying,
         leaving=leaving,
     )

@@ -43,10 +43,10 @@ def matched_rows(released: Table, original: Table, bound: Table, schema: Schema,
     row_of_code = np.empty(len(by_value), dtype=np.int64)
     row_of_code[records[match].codes] = row_of
     found = np.array([by_value.get(text(value), -1) for value in released[match].domain])
-    strangers = int((found < 0).sum())
-    if strangers:
+    unmatched = int((found < 0).sum())
+    if unmatched:
         raise DataError(
-            f"column {match!r}: {strangers:,} of {released.n_records:,} released records are not in the "
+            f"column {match!r}: {unmatched:,} of {released.n_records:,} released records are not in the "
             "original; give the original that the release was made from"
         )
     return row_of_code[found[released[match].codes]]

@@ -1,4 +1,4 @@
-"""Lay out a release as tables in files, and read the release back from those tables."""
+"""Layout: how a release lies in files, and how a reader reads it back from them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
 
 
 def as_release(tables: Mapping[str, WrittenTable], layout: Layout) -> Release:
-    """Read tables from published files as the release that a reader sees."""
+    """Take tables that were read from published files as the release that a reader sees."""
     if layout.form == "one-table":
         whole = tables[WHOLE]
         columns = {
@@ -127,7 +127,7 @@ def _records(table: WrittenTable) -> Integers:
 
 
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:
-    """Read published tables as the release that a reader sees: labels, and no original."""
+    """Take published tables as the release that a reader sees: labels, and no original."""
     records = tables[WHOLE] if layout.form == "one-table" else _joined(tables, layout)
     if layout.person in records.column_names:
         # whose the records are is counted by `verify` alone: what a reader sees of a class are its records

@@ -55,7 +55,7 @@ def layout_of(manifest: Manifest) -> Layout:
 
 
 def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
-    """Measure what a reader can see, and write down every parameter."""
+    """Measure what a reader sees, and write every parameter down."""
     claims = []
     for asked in map(build_measure, measures):
         parameters = _every_parameter(asked)
@@ -207,7 +207,7 @@ def unchanged_attributes(release: Release, written: Release) -> tuple[str, ...]:
     release
         What was published.
     written
-        The same as a stranger reads it.
+        The same as a reader sees it.
     """
     plain = set(release.schema.released) - set(noisy_attributes(release))
     return tuple(

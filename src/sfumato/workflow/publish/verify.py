@@ -98,7 +98,7 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
 
 @dataclass(frozen=True)
 class ReadBack:
-    """Published tables as read from their files, and the release that a reader sees in them."""
+    """Published tables as they were read from their files, and the release that a reader sees in them."""
 
     tables: Mapping[str, WrittenTable]
     release: Release

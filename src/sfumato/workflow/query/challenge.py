@@ -136,9 +136,9 @@ def challenge(
     told = tuple(known) or bound_schema.quasi_identifiers
     asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
     _check(bound, bound_schema, told, targets)
-    members, controls = _draw_targets(bound, targets)
-    release = sanitize(_without_controls(bound, controls), bound_schema.for_parts, how)
-    people = [*((row, YES) for row in members), *((row, NO) for row in controls)]
+    members, outsiders = _drawn(bound, targets)
+    release = sanitize(_without(bound, outsiders), bound_schema.for_parts, how)
+    people = [*((row, YES) for row in members), *((row, NO) for row in outsiders)]
     people = [people[number] for number in secret_order(len(people))]
     sealed = list(_seal_answers(bound, people, asked))
     with folder_beside(place) as here:
@@ -150,7 +150,7 @@ def challenge(
         (here / "RULES.md").write_text(_rules(release, told, asked, targets), encoding="utf-8")
         with file_beside(private, private=True) as file:
             file.write_text(as_json({"format": 1, "answers": sealed}), encoding="utf-8")
-    return Challenge(place, private, release, targets, len(controls), told, asked)
+    return Challenge(place, private, release, targets, len(outsiders), told, asked)
 
 
 def _check_places(folder: Path, answers: Path) -> None:
@@ -188,13 +188,13 @@ def _draw_targets(table: Table, targets: int) -> tuple[Integers, Integers]:
     return rows[: targets // 2], rows[targets // 2 :]
 
 
-def _without_controls(table: Table, controls: Integers) -> Table:
-    """Return the table without a control group: a record of each, or all records of a person."""
+def _without(table: Table, outsiders: Integers) -> Table:
+    """Return the table without a control group: a record of each, or all that a person has."""
     weights = table.weights.copy()
     if table.person_of is None:
-        np.subtract.at(weights, controls, 1)
+        np.subtract.at(weights, outsiders, 1)
     else:
-        weights[np.isin(table.person_of, table.person_of[controls])] = 0
+        weights[np.isin(table.person_of, table.person_of[outsiders])] = 0
     rows = np.flatnonzero(weights)
     part = table.part(rows, weights[rows])
     return part.rewritten({name: column.tightened() for name, column in part.columns.items()})

@@ -96,7 +96,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     manifest
         What the folder says of itself.
     written
-        The release as a stranger reads it from the published files.
+        The release as a reader sees it from the published files.
     """
     statements = ManifestStatements(manifest, written)
     unverified, chosen = manifest.unverified, statements.chosen

@@ -47,7 +47,7 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
     manifest
         What the folder says of itself.
     written
-        The release as a stranger reads it from the published files.
+        The release as a reader sees it from the published files.
     """
     facts = published_facts(manifest, written)
     more = _profile_facts(manifest, written) if manifest.profiles else {}

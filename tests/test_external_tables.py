@@ -1,6 +1,6 @@
-"""Tables as strangers bring them, small: by the defaults alone from the file to the verified folder.
+"""External tables, small: by the defaults alone from the file to the verified folder.
 
-The whole corpus, public tables too, goes the same way by ``python benchmarks/strangers.py``.
+The whole corpus, public tables too, goes the same way by ``python benchmarks/external_tables.py``.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def test_thousands_of_titles_end_in_a_frontier_and_a_short_verified_file(
 
 @pytest.mark.thorough("its first table", but=1)
 @pytest.mark.parametrize("name", SIZES)
-def test_the_first_try_on_a_strangers_table_ends_in_a_verified_folder(
+def test_the_defaults_take_an_external_table_to_a_verified_folder(
     name: str, tmp_path: Path, sfumato: Run
 ) -> None:
     data, project, folder = (tmp_path / f"{name}{ending}" for ending in (".csv", ".toml", "-out"))
