@@ -70,7 +70,7 @@ class Suited:
         judged by attacks, which takes several times as long, so one has to ask for them.
     borders
         With ``grid``, whatever releases intervals or sets ends them at round places around the extreme
-        records of a class and not at these, which somebody who knows the recipe would know.
+        records of a class and not at these, which an informed attacker would know.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def test_guesses_are_counted_by_hand() -> None:
     table, schema = one_attribute([1, 2, 2, 3, 11, 11, 11, 12, 13])
     (taken,) = measure(sanitize(table, schema, Mondrian(KAnonymity(4))), ["border-gain"])
     # by the shares alone 2 and 11 are guessed; who knows that 1 and 3 occur guesses one of these
-    assert taken.detail["right-guesses-unaware"] == pytest.approx(5 / 9)
+    assert taken.detail["right-guesses-uninformed"] == pytest.approx(5 / 9)
     assert taken.detail["right-guesses"] == pytest.approx(4 / 9)
     # of the rows 1, 2, 3, 11, 12, 13 every other one teaches that the first place is the commonest
     assert taken.detail["right-guesses-by-place"] == pytest.approx(4 / 9)
@@ -164,8 +164,8 @@ def test_guesses_are_the_likeliest_of_all_worlds_with_both_ends() -> None:
     places = (np.full(60, 0), np.full(60, 1), np.full(60, 2))
     shares = (counts / counts.sum(axis=1, keepdims=True))[:, :3].T
     ends = _Ends(values, np.arange(60), np.ones(60, dtype=np.int64), sizes, *places, shares)
-    aware, unaware = (each[:, :3].argmax(axis=1) == values for each in (believed, counts))
-    assert ends.right_guesses() == pytest.approx((aware.mean(), unaware.mean()))
+    informed, uninformed = (each[:, :3].argmax(axis=1) == values for each in (believed, counts))
+    assert ends.right_guesses() == pytest.approx((informed.mean(), uninformed.mean()))
 
 
 def test_what_is_not_known_cannot_be_compared() -> None:
@@ -216,7 +216,7 @@ def test_tight_borders_are_seen_on_adult() -> None:
     assert taken.detail["attribute"] == "age"
     assert taken.detail["at-an-end"] == pytest.approx(0.517, abs=0.002)
     assert taken.value == pytest.approx(0.113, abs=0.002)
-    assert taken.detail["right-guesses"] > taken.detail["right-guesses-unaware"]
+    assert taken.detail["right-guesses"] > taken.detail["right-guesses-uninformed"]
     assert taken.detail["right-guesses-by-place"] > taken.detail["right-guesses-evenly"]
 
 

@@ -1,4 +1,4 @@
-"""Each attack of somebody who knows the recipe works on a release made to be weak, and on no other's ground.
+"""Each attack of an informed attacker works on a release made to be weak, and on no other's ground.
 
 Where all quasi-identifiers are withheld there is nothing to reason from: each falls to its baseline.
 """

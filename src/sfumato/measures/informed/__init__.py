@@ -1,1 +1,1 @@
-"""Attackers who know the method: what the way a release was made reveals about the original."""
+"""Informed attackers: what the way in which a release was made gives away about the original."""

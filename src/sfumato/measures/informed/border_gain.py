@@ -25,18 +25,18 @@ _FEWEST = 3
 class BorderGain(RecipeReaderMeasure):
     """How much more often records are at an end of their interval than the table suggests.
 
-    The smallest interval (or set of neighbours) around the values of a class ends at two of them, so an
-    adversary who knows the method knows that both ends occur in every class. The value considers released
-    values that stand for at least three original ones. It is the share of the records at the first or the
-    last of these, less the share of the whole table there; the largest over the quasi-identifiers. Below 0
-    the ends are rarer than in the table.
-
-    The detail names that attribute, with both shares and the mean over all attributes (weighted by such
-    records). It has the share of right guesses with and without knowing that both ends occur: with q the
-    shares of the table inside the interval and m the records of the class, a record is at the first end with
-    a chance proportional to q_first (1 - (1 - q_last)^(m-1)). It also has the share of right guesses of an
-    adversary who has seen half of the records, and guesses for the others the position that was most common
-    in intervals of the same width: if the ends are no longer likelier, the middle may be.
+    The smallest interval (or set of neighbours) around the values of a class ends at two of them, so that
+    an informed attacker knows that both ends occur in every class. For each quasi-identifier,
+    among the released values that stand for at least three original ones, the value is the share of the
+    records at the first or the last of them, less the share that the whole table has there; the largest
+    over the quasi-identifiers. The detail names that attribute, has both shares and the mean over
+    all attributes (each as many times as it has such records), and for the attribute named the share of
+    right guesses of an informed attacker and of one who does not know it: with q the shares of the table
+    inside the interval, m the records of the class and both ends certain to occur, a record lies at the
+    first with a chance in proportion to q_first (1 - (1 - q_last)^(m-1)). Below 0 the ends are rarer than
+    in the table. It also has the share of right guesses of who has seen half of the records, and guesses of
+    the others the place in the interval that was the commonest in intervals of as many values: where the ends
+    are no longer likelier, the middle may be.
 
     References
     ----------
@@ -66,9 +66,9 @@ class BorderGain(RecipeReaderMeasure):
             "attribute": Detail("attribute that tells most"),
             "at-an-end": Detail("share at an end"),
             "mean": Detail("mean over the attributes"),
-            "right-guesses": Detail("right guesses of who knows that both ends occur"),
-            "right-guesses-unaware": Detail("right guesses of who does not"),
-            "right-guesses-by-place": Detail("right guesses of who knows which place is the commonest"),
+            "right-guesses": Detail("right guesses of the informed attacker"),
+            "right-guesses-uninformed": Detail("right guesses of an attacker who is not informed"),
+            "right-guesses-by-place": Detail("right guesses from the commonest place alone"),
             "right-guesses-evenly": Detail("right guesses if all places were alike"),
             "gain": Detail("gain for each attribute"),
             "share-wide": Detail("records in intervals of three values or more"),
@@ -88,14 +88,14 @@ class BorderGain(RecipeReaderMeasure):
         worst = max(gains, key=gains.__getitem__)
         n_wide = {name: int(of_attribute.weights.sum()) for name, of_attribute in judged.items()}
         mean = sum(gains[name] * n for name, n in n_wide.items()) / max(sum(n_wide.values()), 1)
-        aware, unaware = judged[worst].right_guesses()
-        by_place, evenly = judged[worst].by_place()
+        informed, uninformed = found[worst].right_guesses()
+        by_place, evenly = found[worst].by_place()
         detail: dict[str, Any] = {
             "attribute": worst,
             "at-an-end": judged[worst].at_an_end,
             "mean": mean,
-            "right-guesses": aware,
-            "right-guesses-unaware": unaware,
+            "right-guesses": informed,
+            "right-guesses-uninformed": uninformed,
             "right-guesses-by-place": by_place,
             "right-guesses-evenly": evenly,
             "share-wide": n_wide[worst] / release.n_records,
@@ -174,15 +174,15 @@ class _Ends:
         return round(self.at_an_end - self.expected, 12)
 
     def right_guesses(self) -> tuple[float, float]:
-        """Return the share of right guesses with and without knowing that both ends occur."""
+        """Return the share of right guesses of an informed attacker, and of one who is not."""
         prior = self.shares[:, self.released]
         posterior = with_both_ends(prior[0], prior[1], prior[2], self.class_sizes)
         guesses = np.stack([self.first, self.last, self.between])[:, self.released]
-        aware, unaware = (
+        informed, uninformed = (
             self._share(guesses[believed.argmax(axis=0), np.arange(len(self.values))] == self.values)
             for believed in (posterior, prior)
         )
-        return aware, unaware
+        return informed, uninformed
 
     def by_place(self) -> tuple[float, float]:
         """Return the share of right guesses by position, each half learned from the other, and by chance."""

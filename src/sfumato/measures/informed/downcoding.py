@@ -22,7 +22,7 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 @register
 @dataclass(frozen=True)
 class Downcoding(RecipeReaderMeasure):
-    """The share of records that an adversary who knows the recipe can place in a smaller cell for certain.
+    """The share of the records that an informed attacker can place in a smaller cell, with certainty.
 
     A method that releases the smallest cover of each class (an interval, a set or a node) would have released
     a smaller one if that had been enough. So for each released value, the adversary derives which ranges of
@@ -59,7 +59,7 @@ class Downcoding(RecipeReaderMeasure):
 
     words: ClassVar[Words] = Words(
         "downcoding",
-        "The share of the people for whom an adversary who knows the method finds a smaller interval, set or "
+        "The share of the people for whom an informed attacker finds a smaller interval, set or "
         "branch than was released, without any doubt.",
         "0%: what was released is all that can be known. 40%: of 100 people 40 can be placed more exactly.",
         "0% to 100%",

@@ -33,7 +33,7 @@ _DOUBT = 1.0
 @register
 @dataclass(frozen=True)
 class DowncodingGain(RecipeReaderMeasure):
-    """How many more values an adversary recovers by knowing the recipe and not only how common each value is.
+    """How many more values an informed attacker recovers than one who knows only how common each is.
 
     Two adversaries know the distribution of each quasi-identifier and undo its generalisation: they guess as
     many values of a cell as the class has records, those most likely to be right. One assumes that the
@@ -86,11 +86,11 @@ class DowncodingGain(RecipeReaderMeasure):
         "more, the values of 20 more are recovered.",
         "-100% to 100%; below 0% the recipe misleads",
         "share",
-        sentence="who knows the recipe and the distribution recovers values of {} more of the people",
-        baseline="recovered by who knows the distribution alone",
+        sentence="an informed attacker who knows the distribution recovers values of {} more of the people",
+        baseline="recovered from the distribution alone",
         details={
             "attribute": Detail("attribute that tells most"),
-            "recovered": Detail("share recovered by who knows both"),
+            "recovered": Detail("share recovered from both"),
             "share-wide": Detail("records in cells of two values or more"),
             "gain": Detail("gain for each attribute"),
         },
@@ -108,11 +108,11 @@ class DowncodingGain(RecipeReaderMeasure):
         largest = recovered[worst]
         detail = {
             "attribute": worst,
-            "recovered": largest.aware,
-            "share-wide": largest.n_records / release.n_records,
+            "recovered": told.informed,
+            "share-wide": told.n_records / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=largest.unaware, detail=detail),)
+        return (self.taken(gains[worst], baseline=told.uninformed, detail=detail),)
 
     def _recovered(self, release: Release) -> Iterator[tuple[str, _Recovered]]:
         """Yield the recovered share for each quasi-identifier that has cells of two values or more."""
@@ -166,13 +166,13 @@ def shares_in_cells(release: Release, name: str) -> Floats:
 class _Recovered:
     """The share of the records in wide cells whose values each adversary recovers, and their number."""
 
-    aware: float
-    unaware: float
+    informed: float
+    uninformed: float
     n_records: int
 
     @property
     def gain(self) -> float:
-        return round(self.aware - self.unaware, 12)
+        return round(self.informed - self.uninformed, 12)
 
     @classmethod
     def of(cls, release: Release, name: str, ranges: CoveredRanges, shares: Floats) -> _Recovered:

@@ -84,7 +84,7 @@ class MinimalityRisk(RecipeReaderMeasure):
         "At the baseline: knowing that tells nothing. 100%: somebody's value is certain.",
         "0% to 100%",
         "share",
-        sentence="who knows that no finer release would do is sure of somebody's sensitive value by {}",
+        sentence="an informed attacker is sure of somebody's sensitive value by {}",
         baseline="largest share of a value in a class",
         details={
             "m-confidentiality": Detail("m of m-confidentiality", "number"),
