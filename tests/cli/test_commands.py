@@ -354,7 +354,7 @@ class TestPolicy:
         assert "reidentification-risk is 1, must be at most 0.2" in err
         assert not (tmp_path / "no").exists()
 
-    def test_beware_of_a_release_that_protects_nobody_and_of_a_second_one(
+    def test_warns_of_a_release_that_protects_nobody_and_of_a_second_one(
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
         text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
@@ -369,9 +369,9 @@ class TestPolicy:
             for place, name in enumerate(("mondrian", "as-is", "mondrian"))
         ]
         assert said[0] == ""
-        assert "beware: This release protects nobody" in said[1]
-        assert "beware: A release of this project was published before" in said[1]
-        assert said[2].startswith("beware: 2 releases of this project were published before")
+        assert "warning: This release protects nobody" in said[1]
+        assert "warning: A release of this project was published before" in said[1]
+        assert said[2].startswith("warning: 2 releases of this project were published before")
 
     def test_nothing_is_ever_overwritten(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
         sfumato("explore", project, "--workers", 1)

@@ -98,7 +98,7 @@ class TestManifestOfOtherData:
         code, _, err = sfumato(*asked)
         assert code == 0
         assert err == (
-            f"beware: {changed.name} is not the file that its manifest describes; "
+            f"warning: {changed.name} is not the file that its manifest describes; "
             "`sfumato sanitize` writes both again\n"
         )
 
@@ -108,7 +108,7 @@ class TestManifestOfOtherData:
             (folder / "out.csv.manifest.json").write_text(content)
             code, _, err = sfumato("measure", "out.csv", "-P", "people.toml", "--measure", "general-loss")
             assert code == 0
-            assert err.startswith("beware: out.csv is not the file that its manifest describes")
+            assert err.startswith("warning: out.csv is not the file that its manifest describes")
 
     def test_of_a_published_folder_is_refused(self, folder: Path, sfumato: Run) -> None:
         with (folder / "people.toml").open("a") as project:

@@ -232,7 +232,7 @@ class TestLog:
         (line,) = lines(err)
         assert (line["level"], line["message"][:25]) == ("error", "nothing is called 'mondri")
 
-    def test_tells_what_to_beware_of(self, sfumato: Run, lines: Lines, project: Path) -> None:
+    def test_tells_warnings(self, sfumato: Run, lines: Lines, project: Path) -> None:
         _, _, err = sfumato("--log-format", "json", "inspect", project)
         assert "warning" in {line["level"] for line in lines(err)}
 

@@ -158,7 +158,7 @@ def project(tmp_path: Path) -> Path:
 class TestWhereItIsSaid:
     def test_by_inspect(self, project: Path) -> None:
         run = CliRunner().invoke(cli, ["inspect", str(project)])
-        assert "beware: visit is named insensitive" in run.stderr
+        assert "warning: visit is named insensitive" in run.stderr
         assert "30 of 100 records (30%)" in run.stderr
         facts = json.loads(CliRunner().invoke(cli, ["inspect", str(project), "--json"]).stdout)
         assert facts["insensitive"][0] == {
@@ -176,7 +176,7 @@ class TestWhereItIsSaid:
         out = project.parent / "out"
         run = CliRunner().invoke(cli, ["publish", identity, str(out), "-P", str(project)])
         assert run.exit_code == 0
-        assert "beware: visit is named insensitive" in run.stderr
+        assert "warning: visit is named insensitive" in run.stderr
         page = without_marks((out / "report.html").read_text("utf-8"))
         assert '<p class="caution"><code>visit</code> is named insensitive and released without' in page
         assert "by <code>visit</code> 30 of 100 records (30%)" in page

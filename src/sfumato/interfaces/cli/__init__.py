@@ -37,7 +37,7 @@ from sfumato.interfaces.cli import (
     workbench,
 )
 from sfumato.interfaces.cli.base import cli
-from sfumato.interfaces.cli.log import report_error, report_error_in_json, warn
+from sfumato.interfaces.cli.log import complain, complain_in_json, pass_on
 from sfumato.runtime.errors import ParameterError, SfumatoError, shortened
 from sfumato.runtime.import_path import leave_current_folder
 
@@ -112,7 +112,7 @@ def _warning_shower(otherwise: Callable[..., None]) -> Callable[..., None]:
         from sfumato.workflow.store.store import ChangedRows
 
         if issubclass(category, (PlugInLeftOut, MethodFails, MixedWriting, ChangedRows)):
-            warn(str(message))
+            pass_on(str(message))
         else:
             otherwise(message, category, *where)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.log import warn
 
 if TYPE_CHECKING:
     from sfumato.data.schema import Schema
@@ -43,7 +43,7 @@ def folders_before(
 
     stored, n_lost = known_folders(store, schema)
     if n_lost:
-        caution(
+        warn(
             f"{n_lost:,} of {n_lost + len(stored):,} earlier releases are not where they were published, or "
             "are not comparable any more, and are not looked at; give folders that were moved with --with"
         )

@@ -32,16 +32,16 @@ def report_error(message: str) -> None:
     _log("error", message, f"sfumato: {message}")
 
 
-def warn(message: str) -> None:
-    """Report a problem that does not end the command."""
+def pass_on(message: str) -> None:
+    """Print a warning of the library."""
     message = shortened(message)
     _log("warning", message, f"sfumato: {message}")
 
 
-def caution(message: str) -> None:
-    """Report something that a person should check."""
+def warn(message: str) -> None:
+    """Warn of something that the user should look at."""
     message = shortened(message)
-    _log("warning", message, f"beware: {message}")
+    _log("warning", message, f"warning: {message}")
 
 
 def say(message: str, **facts: Any) -> None:

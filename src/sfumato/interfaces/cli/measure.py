@@ -10,8 +10,8 @@ import click
 
 from sfumato.interfaces.cli.base import cli, dialect_options, json_option, project_option
 from sfumato.interfaces.cli.command_context import broken_in, loaded, parsed
-from sfumato.interfaces.cli.completers import measures
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.completion import measures, sanitizers
+from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.terminal import (
     judgement_facts,
     print_groups,
@@ -115,7 +115,7 @@ def measure_release(
     original, release = (None, files[0]) if len(files) == 1 else files[:2]
     project = loaded(project_file)
     for name in of_other_data(files):
-        caution(f"{name} is not the file that its manifest describes; `sfumato sanitize` writes both again")
+        warn(f"{name} is not the file that its manifest describes; `sfumato sanitize` writes both again")
     judged = read_release(
         release if os.path.isdir(release) else read_arrow(release, **dialect),
         project.table(original),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sfumato.interfaces.cli.log import caution, logs_json, say
+from sfumato.interfaces.cli.log import logs_json, say, warn
 from sfumato.runtime.errors import printable
 
 if TYPE_CHECKING:
@@ -473,7 +473,7 @@ def print_comparison(found: Comparison, recipes: list[str]) -> None:
 def warn_of_formulas(columns: tuple[str, ...]) -> None:
     """Warn of columns that a spreadsheet would treat as formulas."""
     if columns:
-        caution(
+        warn(
             f"column {columns[0]!r} holds text that a spreadsheet would take for a formula; "
             "open the CSV file as text there"
         )
