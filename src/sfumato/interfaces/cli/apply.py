@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 @click.option(
     "--limit",
     metavar="SHARE",
-    help="How many of the new records may be left out, as 5% or 0.05; by default as many as the recipe may "
+    help="How many of the new records may be suppressed, as 5% or 0.05; by default as many as the recipe may "
     "suppress, or 5% where it names none.",
 )
 @with_option
@@ -78,7 +78,7 @@ def apply(
 
     The earlier release is a candidate of the project or a folder that was published from it; the project's
     data is its original, unless --earlier names another file. Records with a value that no released value
-    covers are left out. The models of the recipe must hold in the new release alone and together with what
+    covers are suppressed. The models of the recipe must hold in the new release alone and together with what
     was published before; records of classes where they do not are suppressed. If more would have to be left
     out than the limit allows, nothing is written and the exit code is 2.
 

@@ -685,7 +685,7 @@ class MeasureShape(Shape):
     Parameters
     ----------
     release, records, original_records, suppressed
-        The file, its records, those of the original, and those that are left out.
+        The file, its records, those of the original, and those that are suppressed.
     type
         What the rows stand for, as was said or assumed.
     notes
@@ -735,7 +735,7 @@ class ApplyShape(Shape):
         Where, how many new records there were, and how many of them were released.
     withheld, suppressed
         How many no released value stands for, by attribute, or `no class` where only all values together have
-        none; and how many are left out so that the models hold.
+        none; and how many are suppressed so that the models hold.
     earlier_releases, unrecognized
         With how many earlier releases together the models were checked, and in how many of these it is not
         known who is who: if in any, that check is an estimate.
