@@ -407,7 +407,7 @@ def test_nothing_about_people_is_kept_by_a_browser(
         own = {name: parts[name] for name in route.param_convertors}
         address = str(app.url_path_for(route.name, **own))
         if "GET" in (route.methods or ()):
-            query = "?sanitizer=mondrian" if route.name == "new-try" else ""
+            query = "?sanitizer=mondrian" if route.name == "new-block" else ""
             answer = ready(address + query)
             assert answer.status_code == 200, route.name
         else:
