@@ -97,7 +97,7 @@ class TestAsk:
     def test_says_when_the_policy_forbids_the_answer(self, sfumato: Run, project: Path) -> None:
         code, out, _ = sfumato("ask", "min loss", "-P", project)
         assert code == 0
-        assert "Beware, the policy is not met: reidentification-risk is 1" in out
+        assert "Warning: the policy is not met: reidentification-risk is 1" in out
 
     def test_nothing_keeps_the_limits(self, sfumato: Run, project: Path) -> None:
         code, out, err = sfumato("ask", "max k where loss <= 1% and k >= 20", "-P", project)

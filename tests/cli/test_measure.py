@@ -180,7 +180,7 @@ class TestMatching:
         code, out, err = sfumato("measure", "r.csv", "--match", "name")
         assert code == 0, err
         assert f"{expected} in 'age'" in out
-        assert "Beware: the release has 'name'" in out
+        assert "Warning: the release has 'name'" in out
         assert SECRET not in out
         facts = json.loads(sfumato("measure", "r.csv", "--match", "name", "--json")[1])
         assert facts["untrue-cells"] == {"age": expected, "town": 0, "illness": 0}

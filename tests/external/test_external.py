@@ -156,7 +156,7 @@ class TestRowsAndColumns:
 
     def test_an_identifying_column_is_a_loud_warning(self) -> None:
         release = read(PEOPLE)
-        assert release.notes[0].startswith("Beware: the release has 'person'")
+        assert release.notes[0].startswith("Warning: the release has 'person'")
 
     def test_a_column_under_another_name_is_not_overlooked(self) -> None:
         release = read(changed(age=None, years=AGES))

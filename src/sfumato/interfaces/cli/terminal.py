@@ -430,7 +430,7 @@ def _truth_words(untrue: Mapping[str, int]) -> str:
     if not false:
         return "Every released value stands for the original one."
     counts = ", ".join(f"{count:,} in {name!r}" for name, count in false.items())
-    return f"Beware: released values that do not stand for the original one: {counts}."
+    return f"Warning: released values that do not stand for the original one: {counts}."
 
 
 def _print_axis(axis: str, measurements: list[Measurement]) -> None:
@@ -453,7 +453,7 @@ def print_answer(answer: Answer, broken: list[str]) -> None:
     for line in str(answer).splitlines():
         echo(line)
     for line in broken:
-        echo(f"Beware, the policy is not met: {line}")
+        echo(f"Warning: the policy is not met: {line}")
 
 
 def print_comparison(found: Comparison, recipes: list[str]) -> None:

@@ -72,7 +72,7 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
     identifying = [name for name in names if name in schema.identifying]
     if identifying:
         yield (
-            f"Beware: the release has {_listed(identifying)}, which points at people by itself. It is not "
+            f"Warning: the release has {_listed(identifying)}, which points at people by itself. It is not "
             "judged here and must not be published."
         )
     withheld = [name for name in names if name in schema.withheld]
@@ -89,7 +89,7 @@ def _notes(files: Files, schema: Schema, read: tuple[str, ...]) -> Iterable[str]
         yield f"Not described by the project, and so not judged: {_listed(unknown)}.{remedy}"
     for name in unknown:
         if 1 < files.records.num_rows == len(files.records[name].unique()):
-            yield f"Beware: {name!r} has another value in every record and may tell who it is."
+            yield f"Warning: {name!r} has another value in every record and may tell who it is."
     for attributes, what in (
         (schema.quasi_identifiers, ", and so suppressed in every record"),
         (schema.sensitive, ", and so withheld for every record"),
