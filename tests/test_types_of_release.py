@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from tests.report.marks_reader import without_marks
 
 from sfumato import Release, Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate

@@ -15,6 +15,7 @@ from sfumato.registry.declarations import (
     Detail,
     Guards,
     MeasureName,
+    RecordCount,
     ReleaseType,
     Words,
 )

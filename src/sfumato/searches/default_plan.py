@@ -14,7 +14,7 @@ from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.registry.declarations import AtLeast, AtMost
+from sfumato.registry.declarations import AtMost
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit

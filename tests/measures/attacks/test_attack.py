@@ -62,7 +62,7 @@ def test_the_judges_tell_what_the_best_attacker_of_the_trial_gets(outsiders: int
         AttackTried("a", outcome(1, 0), outcome(9, 0)),
         AttackTried("b", outcome(8, 0), outcome(6, outsiders)),
     ]
-    found = Membership().told(where(), attempts, "age", "ill")
+    found = Membership().worst_measurement(where(), attempts, "age", "ill")
     expected = outcome(6, outsiders).risk
     assert (found.value, found.interval) == (expected.value, (expected.low, expected.high))
     assert expected.value == pytest.approx((0.6 - 0.2) / 0.8 if outsiders else (0.6 - 0.1) / 0.9)

@@ -37,7 +37,7 @@ from sfumato.interfaces.cli import (
     workbench,
 )
 from sfumato.interfaces.cli.base import cli
-from sfumato.interfaces.cli.log import complain, complain_in_json, pass_on
+from sfumato.interfaces.cli.log import pass_on, report_error, report_error_in_json
 from sfumato.runtime.errors import ParameterError, SfumatoError, shortened
 from sfumato.runtime.import_path import leave_current_folder
 

@@ -9,7 +9,7 @@ import click
 from sfumato.interfaces.cli.base import cli, json_option, project_option
 from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.terminal import echo, print_json
 from sfumato.workflow.store.provenance import source_of
 
@@ -65,7 +65,7 @@ def challenge_outsiders(
         table, schema = project.read()
         candidate = store.find(identity, source_of(table, schema))
     private = answers or folder.with_name(f"{folder.name}-answers.json")
-    caution(
+    warn(
         f"{folder.name} will tell attributes of {targets:,} real people as they are, to whomever it is given"
     )
     made = challenge(

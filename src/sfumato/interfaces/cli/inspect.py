@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.interfaces.cli.base import cli, dialect_options, json_option, query_option, table_option
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.terminal import echo, print_json, print_singling_out, print_table, words_shown
 
 
@@ -46,4 +46,4 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     if facts["singling-out"]["columns"]:
         print_singling_out(facts["singling-out"])
     for warning in facts["warnings"]:
-        caution(warning)
+        warn(warning)

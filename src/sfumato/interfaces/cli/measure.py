@@ -10,7 +10,7 @@ import click
 
 from sfumato.interfaces.cli.base import cli, dialect_options, json_option, project_option
 from sfumato.interfaces.cli.command_context import broken_in, loaded, parsed
-from sfumato.interfaces.cli.completion import measures, sanitizers
+from sfumato.interfaces.cli.completers import measures
 from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.terminal import (
     judgement_facts,

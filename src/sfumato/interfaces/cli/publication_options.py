@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.log import warn
 from sfumato.verification.folder import FORMATS, PROFILES
 
 by_option = click.option("--by", default="", help="Who decided; it goes into the report.")
@@ -58,4 +58,4 @@ def warn_of_renamings(folder: Path) -> None:
     from sfumato.workflow.publish.statistics_output import renamings
 
     for line in renamings(read_manifest(folder)):
-        caution(line)
+        warn(line)

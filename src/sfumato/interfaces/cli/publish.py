@@ -10,7 +10,7 @@ from sfumato.interfaces.cli.base import cli, json_option, project_option
 from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
-from sfumato.interfaces.cli.log import caution
+from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.publication_options import (
     by_option,
     format_option,
@@ -76,7 +76,7 @@ def publish(
             warnings_of(alone_by_insensitive(released(table, schema, {}))) if schema.insensitive else ()
         )
         for reason in cautions(candidate.recipe, len(store.decisions()), unprotected):
-            caution(reason)
+            warn(reason)
         before = folders_before(store, others, project.schema)
         decision, release = publish_candidate(
             project,

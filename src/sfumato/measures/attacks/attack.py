@@ -17,7 +17,9 @@ from sfumato.registry.declarations import (
     Detail,
     FileName,
     Guards,
+    RecordCount,
     ReleaseType,
+    Seed,
 )
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.people_groups import Group

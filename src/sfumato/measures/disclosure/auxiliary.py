@@ -23,7 +23,9 @@ from sfumato.registry.declarations import (
     Detail,
     FileName,
     Guards,
+    RecordCount,
     ReleaseType,
+    Seed,
     Words,
 )
 from sfumato.registry.methods import register
@@ -136,8 +138,8 @@ class AuxiliaryGain(Measure):
         else:
             outside = _guessed(release, name, self._people(release, self.control, name))
             baseline = outside.share(outside.right)
-            noise = found.variance(found.right) + outside.variance(outside.right)
-        rate = found.share(found.right)
+            noise = guessed.variance(guessed.right) + outside.variance(outside.right)
+        rate = guessed.share(guessed.right)
         value = rate - baseline
         radius = NORMAL_95 * math.sqrt(noise)
         detail = {

@@ -88,8 +88,8 @@ class BorderGain(RecipeReaderMeasure):
         worst = max(gains, key=gains.__getitem__)
         n_wide = {name: int(of_attribute.weights.sum()) for name, of_attribute in judged.items()}
         mean = sum(gains[name] * n for name, n in n_wide.items()) / max(sum(n_wide.values()), 1)
-        informed, uninformed = found[worst].right_guesses()
-        by_place, evenly = found[worst].by_place()
+        informed, uninformed = judged[worst].right_guesses()
+        by_place, evenly = judged[worst].by_place()
         detail: dict[str, Any] = {
             "attribute": worst,
             "at-an-end": judged[worst].at_an_end,

@@ -108,11 +108,11 @@ class DowncodingGain(RecipeReaderMeasure):
         largest = recovered[worst]
         detail = {
             "attribute": worst,
-            "recovered": told.informed,
-            "share-wide": told.n_records / release.n_records,
+            "recovered": largest.informed,
+            "share-wide": largest.n_records / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=told.uninformed, detail=detail),)
+        return (self.taken(gains[worst], baseline=largest.uninformed, detail=detail),)
 
     def _recovered(self, release: Release) -> Iterator[tuple[str, _Recovered]]:
         """Yield the recovered share for each quasi-identifier that has cells of two values or more."""

@@ -10,8 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT
-from sfumato.models.parameters import MOST_RECORDS, check_number
-from sfumato.registry.declarations import Axis, Better, Detail, Needs, ReleaseType, Words
+from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordCount, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement

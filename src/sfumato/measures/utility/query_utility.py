@@ -32,8 +32,18 @@ from sfumato.measures.utility.estimation.reconstruction import (
 )
 from sfumato.measures.utility.estimation.subpopulations import Populations, alike_in, large_populations
 from sfumato.measures.utility.percentiles import NORMAL_95
-from sfumato.models.parameters import MOST_SEED, check_number, shown
-from sfumato.registry.declarations import EVERY_TYPE, Axis, Better, Detail, ReleaseType, Words
+from sfumato.registry.declarations import (
+    EVERY_TYPE,
+    AtLeast,
+    AtMost,
+    Axis,
+    Better,
+    Detail,
+    PositiveShare,
+    ReleaseType,
+    Seed,
+    Words,
+)
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement

@@ -16,7 +16,19 @@ from sfumato.miners.base import CellsAs
 from sfumato.miners.cross_validation import accuracy, predict
 from sfumato.miners.labels import true_codes
 from sfumato.registry import methods
-from sfumato.registry.declarations import AttributeName, Axis, Better, Detail, MinerName, ReleaseType, Words
+from sfumato.registry.declarations import (
+    Above,
+    AtLeast,
+    AtMost,
+    AttributeName,
+    Axis,
+    Better,
+    Detail,
+    MinerName,
+    ReleaseType,
+    Seed,
+    Words,
+)
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement

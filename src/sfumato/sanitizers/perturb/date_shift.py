@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.data.hierarchy import Dates
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
-from sfumato.registry.declarations import AtMost, AttributeName, ReleaseType
+from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells

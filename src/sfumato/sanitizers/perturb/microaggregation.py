@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.mdav import mdav
-from sfumato.registry.declarations import AtMost, ReleaseType
+from sfumato.registry.declarations import AtLeast, AtMost, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
-from sfumato.registry.declarations import AtMost, AttributeName, ReleaseType
+from sfumato.registry.declarations import Above, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release, released
 from sfumato.results.released_column import Cells

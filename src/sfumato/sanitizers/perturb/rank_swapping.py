@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.kernels.rank_swaps import swapped
-from sfumato.registry.declarations import AttributeName, ReleaseType
-from sfumato.registry.methods import register
+from sfumato.registry.declarations import AttributeName, ReleaseType, Share
+from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.perturb.changed_records import (

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.registry.declarations import AtMost, Guarantee, ReleaseType
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers

@@ -85,7 +85,7 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
     """
     began = perf_counter(), process_time()
     table, schema = project.read()
-    ground = Ground(store, Original(table, schema, store.path), 0, with_keys(project.measures))
+    ground = ExplorationInputs(store, Original(table, schema, store.path), 0, with_keys(project.measures))
     entries = [_listed(each, ground) for each in project.searches]
     lines = [[ground.task(recipe) for recipe in recipes] for recipes in entries if recipes is not None]
     every = {task.id: task for line in lines for task in line}
@@ -98,7 +98,7 @@ def forecast(project: Project, store: Store, workers: int, budget: float | None 
         n_open=len(wanted),
         n_known=len(every) - len(wanted),
         n_searches=entries.count(None),
-        seconds=_seconds(wanted, gaps, costs, workers, budget, start),
+        seconds=_total_seconds(wanted, gaps, costs, workers, budget, start),
         n_sampled=sampled,
         memory=machine.used_by(os.getpid()) * (workers + (workers > 1)),
     )

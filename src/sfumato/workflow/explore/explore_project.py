@@ -27,7 +27,7 @@ from sfumato.runtime.pool import UNLIMITED, Limits
 from sfumato.runtime.progress import listening
 from sfumato.searches.base import Search
 from sfumato.workflow.explore.candidate_tasks import (
-    Ground,
+    ExplorationInputs,
     PlanEntry,
     is_quick,
     listed,
@@ -213,8 +213,8 @@ def fill(
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    course = _Course(ground, axes, workers, began, ends, progress)
-    with listening(course.hear), kept_on(store), suppress(_Spent):
+    course = _ExplorationRun(ground, axes, workers, began, ends, progress)
+    with listening(course.report_words), kept_on(store), suppress(_BudgetSpent):
         tasks = course.tasks(entries)
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)

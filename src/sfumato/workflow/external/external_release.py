@@ -109,7 +109,7 @@ def read_release(
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
-        notes=(*columns.notes, *files.notes, *told, *more, *_uncounted(bound, rows, assumed), *why),
+        notes=(*columns.notes, *files.notes, *told, *more, *_people_note(bound, rows, assumed), *why),
         type=assumed,
     )
 
@@ -153,7 +153,7 @@ def untrue_cells(release: Release) -> dict[str, int]:
     return untrue
 
 
-def _uncounted(bound: Table, rows: Integers | None, release_type: ReleaseType) -> tuple[str, ...]:
+def _people_note(bound: Table, rows: Integers | None, release_type: ReleaseType) -> tuple[str, ...]:
     """Say that people cannot be counted, where somebody has several records and nobody knows which."""
     if bound.person_of is None or rows is not None or release_type == "synthetic":
         return ()
@@ -185,7 +185,7 @@ def _check_number(
         )
 
 
-def _written(
+def _written_columns(
     records: Table, name: str, bound: Table, schema: Schema, release_type: ReleaseType | None
 ) -> WrittenColumn:
     spellings = Spellings(bound[name], schema.hierarchy(name), schema.decimal, schema.thousands)

@@ -136,7 +136,7 @@ def challenge(
     told = tuple(known) or bound_schema.quasi_identifiers
     asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
     _check(bound, bound_schema, told, targets)
-    members, outsiders = _drawn(bound, targets)
+    members, outsiders = _draw_targets(bound, targets)
     release = sanitize(_without(bound, outsiders), bound_schema.for_parts, how)
     people = [*((row, YES) for row in members), *((row, NO) for row in outsiders)]
     people = [people[number] for number in secret_order(len(people))]

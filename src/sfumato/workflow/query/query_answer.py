@@ -158,7 +158,7 @@ def _check_reading(reading: str) -> None:
         )
 
 
-def _opened(folder: Path) -> tuple[Release, Layout]:
+def _open_folder(folder: Path) -> tuple[Release, Layout]:
     """Read a published folder as a reader does."""
     layout = layout_of(read_manifest(folder))
     return read_back(read_written(folder, layout.tables), layout), layout

@@ -332,8 +332,8 @@ def _marked_scenarios(statements: ManifestStatements) -> Iterator[dict[str, Any]
         }
 
 
-def _attacks_left(told: Sayings) -> Iterator[dict[str, Any]]:
-    for row in attacks_left(told.taken, told.written.type):
+def _attacks_left(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
+    for row in attacks_left(statements.taken, statements.written.type):
         words = row["words"]
         title = explained(words.title) or row["name"].replace("-", " ")
         yield row | {"words": replace(words, title=title, meaning=explained(words.meaning))}
@@ -739,7 +739,7 @@ def _attack_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     for row in measured_rows(statements, "privacy"):
         if is_attack(row["measure"]):
             asked = methods.look_up("measure", row["measure"])
-            reason = row["reason"] or explained(why_not(asked, told.written.type))
+            reason = row["reason"] or explained(why_not(asked, statements.written.type))
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
@@ -774,8 +774,8 @@ def _owner_row(statements: ManifestStatements, label: str, figure: OwnerFigure) 
         "measure": figure.measure,
         "attribute": None,
         "direction": mark(pointer(*here, "better"), figure.better, formatting.direction(figure.better)),
-        "value": told.band(figure),
-        "reason": "" if is_told or asked is None else explained(why_not(asked, told.written.type)),
+        "value": statements.band(figure),
+        "reason": "" if is_told or asked is None else explained(why_not(asked, statements.written.type)),
         "interval": "",
         "baseline": "",
         "notes": [],

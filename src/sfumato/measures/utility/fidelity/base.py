@@ -13,8 +13,7 @@ from sfumato.measures.utility.fidelity.single_values import (
     original_records,
     released_records,
 )
-from sfumato.models.parameters import MOST_SEED, check_number
-from sfumato.registry.declarations import EVERY_TYPE, AttributeName, Axis, Better, ReleaseType
+from sfumato.registry.declarations import EVERY_TYPE, AttributeName, Axis, Better, ReleaseType, Seed
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.release import Release
