@@ -14,7 +14,7 @@ from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.registry.declarations import AtMost
+from sfumato.registry.declarations import AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
@@ -81,9 +81,9 @@ class Suited:
     ['suppress-quasi-identifiers', 'suppress-sensitive', 'as-is', 'mondrian k=2', 'mondrian k=3']
     """
 
-    k: tuple[Annotated[int, AtMost(MOST_RECORDS)], ...] = ()
-    l: tuple[Annotated[float, AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
-    t: tuple[float, ...] = ()
+    k: tuple[Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()
+    l: tuple[Annotated[float, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
+    t: tuple[Annotated[float, AtLeast(0)], ...] = ()
     every_type: bool = False
     borders: Borders = "tight"
 
