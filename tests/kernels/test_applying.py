@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.kernels.first_match import first_taking
+from sfumato.kernels.first_match import first_covering_class
 
 
 def _first_by_looking(columns: np.ndarray, labels_of: list[list[set[int]]], classes: np.ndarray) -> list[int]:
@@ -32,7 +32,7 @@ def _given(
     starts = np.cumsum([0, *map(len, flat)])
     first_value = np.cumsum([0, *map(len, labels_of)])[:-1]
     labels = np.array([label for each in flat for label in each], dtype=np.int64)
-    found: list[int] = first_taking(columns, first_value, starts, labels, classes, n_labels).tolist()
+    found: list[int] = first_covering_class(columns, first_value, starts, labels, classes, n_labels).tolist()
     return found
 
 

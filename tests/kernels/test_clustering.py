@@ -10,19 +10,19 @@ import pytest
 
 from sfumato.kernels.greedy_clusters import (
     Covers,
-    Grown,
-    Partners,
-    Stock,
+    GrownClusters,
+    MergePartners,
+    RemainingRecords,
     Tree,
+    build_tree,
+    choose_merges,
     find_partners,
     furthest,
-    grow,
-    join,
+    grow_clusters,
+    join_leftovers,
+    merged_counts,
     nearest,
-    pair_up,
-    planted,
     range_costs,
-    united_counts,
 )
 from sfumato.kernels.row_groups import value_counts
 
@@ -106,7 +106,7 @@ def random_tree(
     ranks = rng.permutation(n_items)
     ranks[rng.random(n_items) < 1 / 3] = GONE
     ranks[0] = n_items
-    tree, rows = planted(space.covers, low, high, sizes, ranks)
+    tree, rows = build_tree(space.covers, low, high, sizes, ranks)
     np.testing.assert_array_equal(tree.low[rows], low)
     np.testing.assert_array_equal(tree.ranks[rows], ranks)
     return space, tree, [row for row in rows.tolist() if tree.ranks[row] < GONE]
@@ -178,7 +178,7 @@ def test_records_join_one_after_the_other_and_are_counted_at_once(kinds: Kinds) 
         expected.append(int(tree.ranks[chosen]))
         low[chosen], high[chosen] = np.minimum(low[chosen], record), np.maximum(high[chosen], record)
         sizes[chosen] += 1
-    assert join(tree, records).tolist() == expected
+    assert join_leftovers(tree, records).tolist() == expected
     np.testing.assert_array_equal(tree.low[there], low[there])
     np.testing.assert_array_equal(tree.high[there], high[there])
     np.testing.assert_array_equal(tree.sizes[there], sizes[there])
@@ -190,7 +190,7 @@ def test_partners_come_in_the_order_of_the_loss_and_say_whether_one_fits_into_th
     space, tree, there = random_tree(rng, kinds, 50)
     row_of = {int(tree.ranks[row]): row for row in there}
     shape = (len(there), 5)
-    partners = Partners(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.bool_))
+    partners = MergePartners(np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.bool_))
     find_partners(tree, np.array(there), partners, 0, 9)
     find_partners(tree, np.array(there), partners, 9, len(there))
     for item, its_ranks, its_increases, its_fits in zip(there, *partners, strict=True):
@@ -215,25 +215,27 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
     n_points = len(points)
     weights = rng.integers(1, 5, size=2 * n_points)
 
-    def fresh() -> tuple[Tree, Stock]:
+    def fresh() -> tuple[Tree, RemainingRecords]:
         no_size = np.zeros(n_points, np.int64)
-        tree, rows = planted(space.covers, points, points, no_size, 2 * np.arange(n_points))
+        tree, rows = build_tree(space.covers, points, points, no_size, 2 * np.arange(n_points))
         first, end = np.zeros((2, len(tree.ranks)), np.int64)
         first[rows], end[rows] = 2 * np.arange(n_points), 2 * np.arange(n_points) + 2
         nobody = np.empty(0, np.int64)
-        return tree, Stock(np.arange(2 * n_points), weights.copy(), first, end, nobody, nobody, nobody)
+        return tree, RemainingRecords(
+            np.arange(2 * n_points), weights.copy(), first, end, nobody, nobody, nobody
+        )
 
     n_clusters = int(weights.sum()) // 7
 
-    def grown_in_steps_of(step: int) -> tuple[Grown, Stock]:
+    def grown_in_steps_of(step: int) -> tuple[GrownClusters, RemainingRecords]:
         tree, stock = fresh()
         ranges, taken = np.empty((2, n_clusters, 2), np.int32), np.zeros((3, 7 * n_clusters), np.int64)
         arrays: Any = [*ranges, *taken, points[0].copy()]
-        grown = Grown(*arrays)
+        grown = GrownClusters(*arrays)
         n_taken = 0
         for first in range(0, n_clusters, step):
             end = min(first + step, n_clusters)
-            n_taken, n_grown = grow(tree, stock, grown, 7, first, end, n_taken)
+            n_taken, n_grown = grow_clusters(tree, stock, grown, 7, first, end, n_taken)
             assert n_grown == end
         assert not grown.weights[n_taken:].any()
         return grown, stock
@@ -266,7 +268,7 @@ def test_growing_takes_every_record_once_and_remembers_where_it_stopped() -> Non
 def test_who_comes_first_is_served_first(moves: list[tuple[int, int, bool]], expected: list[int]) -> None:
     movers, targets = (np.array([move[i] for move in moves], dtype=np.int64) for i in (0, 1))
     fits = np.array([move[2] for move in moves], dtype=np.bool_)
-    assert pair_up(4, movers, targets, fits).tolist() == expected
+    assert choose_merges(4, movers, targets, fits).tolist() == expected
 
 
 def test_the_counts_of_a_union_are_those_of_its_records() -> None:
@@ -275,7 +277,7 @@ def test_the_counts_of_a_union_are_those_of_its_records() -> None:
     values = rng.integers(0, 7, size=69, dtype=np.int32)
     weights = rng.integers(1, 4, size=69)
     first, second = (ends.ravel() for ends in np.meshgrid(np.arange(9), np.arange(9)))
-    counted = united_counts(*value_counts(group, 9, values, 7, weights), first, second)
+    counted = merged_counts(*value_counts(group, 9, values, 7, weights), first, second)
     for pair, (one, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
         expected: Counter[int] = Counter()
         for part in (one, other):

@@ -34,7 +34,7 @@ def test_who_imported_a_kernel_before_it_was_compiled_may_go_on_calling_it() -> 
 
 def test_importing_everything_that_is_registered_does_not_import_numba() -> None:
     code = (
-        "import sys\nfrom sfumato import registry\nassert registry.registered('sanitizer')\n"
+        "import sys\nfrom sfumato.registry import methods\nassert methods.registered('sanitizer')\n"
         "assert 'sfumato.kernels.greedy_clusters' in sys.modules\n"
         "print({'numba', 'scipy', 'sklearn', 'pyarrow'} & sys.modules.keys())"
     )
@@ -62,8 +62,8 @@ def test_threads_that_call_their_first_kernel_at_once_all_get_an_answer() -> Non
 def test_whoever_asks_is_told_once_when_compiling_begins_and_ends() -> None:
     """A kernel that another calls is compiled within it; what is compiled already is not told again."""
     code = (
-        "from sfumato.kernels.compilation import njit, tell_of_compiling\n"
-        "told = []\ntell_of_compiling(told.append)\n"
+        "from sfumato.kernels.compilation import njit, notify_when_compiling\n"
+        "told = []\nnotify_when_compiling(told.append)\n"
         "@njit()\ndef one(n): return n + 1\n"
         "@njit()\ndef two(n): return one(one(n))\n"
         "assert two(1) == 3\nprint(told)\nassert two(2) == 4\nprint(told)\n"

@@ -10,13 +10,13 @@ import pytest
 
 from sfumato.kernels.greedy_clusters import Covers
 from sfumato.kernels.partition_improvement import (
-    Journal,
+    MoveJournal,
     Partition,
-    gather,
+    fill_partition,
     improve,
-    introduce_neighbours,
     note_neighbours,
-    take_back_steps,
+    note_neighbours_of_neighbours,
+    undo_failed_steps,
 )
 
 N_ROWS, N_CODES = 120, 9
@@ -59,12 +59,12 @@ def partition(seed: int, n_parts: int = 15) -> tuple[Partition, np.random.Genera
     arrays += [np.zeros((N_ROWS, 6), dtype=np.int32), np.zeros(N_ROWS)]
     arrays += [np.zeros((N_ROWS, 6, 3), dtype=np.int32), np.arange(N_ROWS)]
     classes = Partition(*arrays)
-    gather(classes)
+    fill_partition(classes)
     return classes, rng
 
 
-def journal() -> Journal:
-    return Journal(*np.zeros((4, 2 * N_ROWS), dtype=np.int64))
+def journal() -> MoveJournal:
+    return MoveJournal(*np.zeros((4, 2 * N_ROWS), dtype=np.int64))
 
 
 def unlocked() -> np.ndarray:
@@ -114,7 +114,7 @@ def test_friends_of_friends_are_found() -> None:
     distances = np.full((N_ROWS, 8), np.inf)
     note_neighbours(codes, rng.permutation(N_ROWS), 6, neighbours, distances, *intervals(2))
     before = distances.copy()
-    introduce_neighbours(codes, 0, N_ROWS, neighbours.copy(), neighbours, distances, *intervals(2))
+    note_neighbours_of_neighbours(codes, 0, N_ROWS, neighbours.copy(), neighbours, distances, *intervals(2))
     assert (distances <= before).all()
     assert distances.sum() < before.sum()
     for row in range(N_ROWS):
@@ -166,13 +166,13 @@ def test_a_wave_changes_a_class_once_and_every_step_can_be_taken_back(seed: int)
     assert all(len(its_steps) == 1 for its_steps in step_of.values())
     after = classes.class_of.copy()
 
-    take_back_steps(classes, steps, n_moves, unlocked())
+    undo_failed_steps(classes, steps, n_moves, unlocked())
     assert (classes.class_of == after).all()
 
     first = steps.steps[0]
     fails = unlocked()
     fails[steps.targets[0]] = True
-    take_back_steps(classes, steps, n_moves, fails)
+    undo_failed_steps(classes, steps, n_moves, fails)
     its_rows = steps.rows[:n_moves][steps.steps[:n_moves] == first]
     assert (classes.class_of[its_rows] == before[its_rows]).all()
     others = np.setdiff1d(np.arange(N_ROWS), its_rows)
@@ -183,7 +183,7 @@ def test_a_wave_changes_a_class_once_and_every_step_can_be_taken_back(seed: int)
 def test_a_class_that_costs_nothing_is_left_alone() -> None:
     classes, rng = partition(0)
     classes.codes[:] = np.repeat([4, -4], 3)
-    gather(classes)
+    fill_partition(classes)
     before = classes.class_of.copy()
     assert improve(classes, journal(), unlocked(), False, 4, 500, 0.0, rng) == 0
     assert (classes.class_of == before).all()

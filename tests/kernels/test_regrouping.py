@@ -55,11 +55,11 @@ def test_every_recoding_has_its_own_classes(is_shared: bool) -> None:
     space, units, _ = table()
     genes = families(space)
     records, recodings = space.rows.records, space.recodings(genes)
-    room = shared_grouping.room_for(records, recodings, 0, is_shared)
+    room = shared_grouping.make_room(records, recodings, 0, is_shared)
     seen = []
     shortest = len(records.weights)
     for place in range(len(room.begins)):
-        member, n_classes = shared_grouping.visit(records, recodings, room, place)
+        member, n_classes = shared_grouping.visit_group(records, recodings, room, place)
         if member >= 0:
             seen.append(member)
             assert sorted(room.sizes[:n_classes].tolist()) == class_sizes(space, units, genes[member])
@@ -101,7 +101,7 @@ def groups_of(blocks: Any) -> tuple[Any, list[tuple[int, int, int]]]:
     n = len(blocks)
     order, begins, ends, depths = np.arange(n), *(np.zeros(2 * n, dtype=np.int64) for _ in range(3))
     first_unit = np.array([0, blocks.shape[1] // 2, blocks.shape[1]])
-    recoding_similarity.gather_similar(first_unit, blocks.astype(np.int32), order, begins, ends, depths)
+    recoding_similarity.nest_similar(first_unit, blocks.astype(np.int32), order, begins, ends, depths)
     return order, [
         (int(begin), int(end), int(depth))
         for begin, end, depth in zip(begins, ends, depths, strict=True)

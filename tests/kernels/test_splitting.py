@@ -12,7 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from sfumato.kernels.median_splits import balanced_cuts, divide, informative_cuts, sides, widest_columns
+from sfumato.kernels.median_splits import (
+    balanced_cuts,
+    informative_cuts,
+    move_records,
+    records_by_side,
+    widest_columns,
+)
 
 N_CODES = 7
 N_COLUMNS = 3
@@ -234,7 +240,7 @@ class TestSidesAndDivide:
             self.is_left(parts, part, column_of[part], cuts[part], quotas[part]) for part in range(len(parts))
         ]
         where = (parts.starts, parts.ends, column_of, cuts, quotas)
-        places, child_of = sides(parts.records, parts.weights, *where)
+        places, child_of = records_by_side(parts.records, parts.weights, *where)
         assert places.tolist() == [row for part in range(len(parts)) for row in parts.rows(part)]
         assert child_of.tolist() == [2 * p + (not left) for p, each in enumerate(expected) for left in each]
         for part, each in enumerate(expected):
@@ -250,7 +256,7 @@ class TestSidesAndDivide:
         moved = Parts(parts.records.copy(), parts.weights.copy(), parts.starts, parts.ends, parts.joins)
         where = (parts.starts, parts.ends, column_of, cuts, quotas)
         words = moved.records.view(np.uint64)
-        middles, low, high = divide(
+        middles, low, high = move_records(
             moved.records, words, moved.weights, order, *where, allowed, *parts.ranges()
         )
         np.testing.assert_array_equal(moved.records, parts.records[order])

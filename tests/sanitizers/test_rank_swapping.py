@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Schema, Table, sanitize
-from sfumato.kernels.rank_swaps import swapped
+from sfumato.kernels.rank_swaps import draw_swaps
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import RankSwapping
 
@@ -19,7 +19,7 @@ SCHEMA = Schema.of(age="quasi-identifying", pay="quasi-identifying", ill="sensit
 
 @given(st.integers(1, 60), st.integers(0, 20), st.integers(0, 1_000))
 def test_places_are_swapped_in_pairs_within_reach(n: int, reach: int, seed: int) -> None:
-    partner = swapped(n, reach, np.random.default_rng(seed).random(n))
+    partner = draw_swaps(n, reach, np.random.default_rng(seed).random(n))
     assert (partner[partner] == np.arange(n)).all()
     assert np.abs(partner - np.arange(n)).max() <= reach
     alone = np.flatnonzero(partner == np.arange(n))
@@ -28,7 +28,7 @@ def test_places_are_swapped_in_pairs_within_reach(n: int, reach: int, seed: int)
 
 
 def test_every_distance_within_reach_occurs() -> None:
-    partner = swapped(5_000, 4, np.random.default_rng(0).random(5_000))
+    partner = draw_swaps(5_000, 4, np.random.default_rng(0).random(5_000))
     assert set(np.abs(partner - np.arange(5_000))) >= {1, 2, 3, 4}
 
 

@@ -1,5 +1,5 @@
-"""The compiled inner loops, and nothing else: arrays and numbers in, arrays and numbers out.
+"""The compiled inner loops: arrays and numbers in, arrays and numbers out.
 
-Compiled by numba on first use and cached on disk between runs. Nothing here knows what a privacy
-model, an attribute or a release is.
+numba compiles each kernel when it is first called and caches the result on disk. Kernels hold no policy:
+they know nothing about privacy models, attributes or releases.
 """

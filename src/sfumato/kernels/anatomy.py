@@ -1,4 +1,14 @@
-"""Anatomy's grouping: take one record each of the most frequent values, again and again."""
+"""Group records so that the sensitive values of every group differ (anatomy).
+
+Each group takes one record of each of the ``size`` most frequent remaining values, as Xiao and Tao,
+"Anatomy: simple and effective privacy preservation", 2006, propose. If no value has more than
+``n_records / size`` records, at most one record of each value is left at the end, and it joins a group
+without that value. A heap finds the most frequent values, so grouping costs O(n log v) for n records and
+v values.
+
+Where people have several records, `separate_people` then exchanges records with equal values between
+groups, which changes no group's values, until nobody is twice in a group or no exchange helps.
+"""
 
 from __future__ import annotations
 
@@ -35,31 +45,31 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
         starts[value + 1] = starts[value] + counts[value]
     left = counts.copy()
     group_of = np.full(n_records, -1, np.int64)
-    # the most frequent value first, of equals the first
-    waiting = [(-left[value], value) for value in range(counts.size) if left[value] > 0]
-    heapq.heapify(waiting)
-    taken = np.empty(size, np.int64)
+    # the most frequent value first; ties go to the lowest value
+    heap = [(-left[value], value) for value in range(counts.size) if left[value] > 0]
+    heapq.heapify(heap)
+    most_frequent = np.empty(size, np.int64)
     n_groups = 0
-    while len(waiting) >= size:
+    while len(heap) >= size:
         for place in range(size):
-            taken[place] = heapq.heappop(waiting)[1]
-        for chosen in taken:
-            left[chosen] -= 1
-            group_of[starts[chosen] + left[chosen]] = n_groups
-            if left[chosen] > 0:
-                heapq.heappush(waiting, (-left[chosen], int(chosen)))
+            most_frequent[place] = heapq.heappop(heap)[1]
+        for chosen_value in most_frequent:
+            left[chosen_value] -= 1
+            group_of[starts[chosen_value] + left[chosen_value]] = n_groups
+            if left[chosen_value] > 0:
+                heapq.heappush(heap, (-left[chosen_value], int(chosen_value)))
         n_groups += 1
-    # the left-over records, at most one of each value, go to groups that lack their value
-    holds = np.zeros(n_groups, np.bool_)
+    # the remaining records, at most one of each value, go to groups that lack their value
+    has_value = np.zeros(n_groups, np.bool_)
     for value in range(counts.size):
         if left[value] == 0:
             continue
-        holds[:] = False
+        has_value[:] = False
         for record in range(starts[value] + left[value], starts[value + 1]):
-            holds[group_of[record]] = True
+            has_value[group_of[record]] = True
         group = 0
         while left[value] > 0 and group < n_groups:
-            if not holds[group]:
+            if not has_value[group]:
                 left[value] -= 1
                 group_of[starts[value] + left[value]] = group
             group += 1
@@ -68,7 +78,7 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
 
 @njit(cache=True)
 def separate_people(people: Integers, values: Integers, group_of: Integers, n_people: int) -> int:
-    """Let records of equal values change places until nobody is twice in a group.
+    """Exchange records with equal values until nobody is twice in a group.
 
     Parameters
     ----------
@@ -92,7 +102,7 @@ def separate_people(people: Integers, values: Integers, group_of: Integers, n_pe
         for place in range(value_starts[values[record]], value_starts[values[record] + 1]):
             other = by_value[place]
             here, there = group_of[record], group_of[other]
-            # who comes must not be here yet, and who goes not be there
+            # an exchange helps only if neither person is in the other group already
             if (
                 here != there
                 and not _is_twice(by_person, person_starts, group_of, people[record], there, record)

@@ -1,4 +1,9 @@
-"""Count the rows of a table that lie in each of many boxes; a box is one set for each column."""
+"""Count the rows of a table that lie in each of many boxes; a box is one set of codes for each column.
+
+A row lies in a box if each of its codes is in the set of its column. The boxes are sorted, so a box that
+shares its first sets with the box before it starts from the rows that satisfied these sets. At worst a box
+costs one look at every row and column; shared beginnings make that rare.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +24,6 @@ def count_in_boxes(
     n_codes: int,
 ) -> Integers:
     """Return for each box the total weight of the rows in it.
-
-    The boxes are sorted, so that a box that begins with the same sets as the one before starts from
-    the rows that are left after those.
 
     Parameters
     ----------
@@ -44,23 +46,23 @@ def count_in_boxes(
     for row in range(n_rows):
         left[0, row] = row
     n_left[0] = n_rows
-    belongs = np.zeros(n_codes, np.bool_)
+    in_set = np.zeros(n_codes, np.bool_)
     totals = np.zeros(len(boxes), np.int64)
     for box in range(len(boxes)):
-        changed = 0
-        while box > 0 and changed < n_columns and boxes[box, changed] == boxes[box - 1, changed]:
-            changed += 1
-        for column in range(changed, n_columns):
-            one = first_set[column] + boxes[box, column]
-            own = members[starts[one] : starts[one + 1]]
-            belongs[own] = True
-            found = 0
+        n_shared = 0
+        while box > 0 and n_shared < n_columns and boxes[box, n_shared] == boxes[box - 1, n_shared]:
+            n_shared += 1
+        for column in range(n_shared, n_columns):
+            set_number = first_set[column] + boxes[box, column]
+            set_codes = members[starts[set_number] : starts[set_number + 1]]
+            in_set[set_codes] = True
+            n_inside = 0
             for place in range(n_left[column]):
                 row = left[column, place]
-                left[column + 1, found] = row
-                found += belongs[columns[column, row]]
-            n_left[column + 1] = found
-            belongs[own] = False
+                left[column + 1, n_inside] = row
+                n_inside += in_set[columns[column, row]]
+            n_left[column + 1] = n_inside
+            in_set[set_codes] = False
         for place in range(n_left[n_columns]):
             totals[box] += weights[left[n_columns, place]]
     return totals

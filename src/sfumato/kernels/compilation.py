@@ -1,10 +1,10 @@
-"""Compiling: kernels that wait for their first call before numba is even imported.
+"""Compile kernels on their first call, and import numba no earlier than that.
 
-Most commands look at what is stored and call no kernel; numba alone takes longer to import than they take.
+Most commands only read what is stored and call no kernel, and importing numba takes longer than they do.
 
-What numba compiled is kept beside the sources. It is used again only if no kernel has changed since: numba
-itself looks at one file at a time, though kernels call those of other files, and it stumbles over what was
-kept for a named tuple that has another name today.
+Compiled code is cached next to the sources and reused only while no kernel has changed. numba itself
+checks one file at a time, although kernels call kernels of other files, and it fails on cached code for a
+named tuple that has been renamed.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-# Options of a kernel that makes no array: it needs to count no references to those that it is given, which
-# takes longer than a small kernel itself.
+# Options of a kernel that makes no array: it need not count references to the arrays that it is given, and
+# counting takes longer than a small kernel itself.
 UNCOUNTED: dict[str, Any] = {"_nrt": False}
-# Options of such a kernel that is called in an inner loop: it becomes part of those that call it, where
-# handing arrays over would take longer than its work.
+# Options of such a kernel that is called in an inner loop: it is inlined, because passing arrays would take
+# longer than its work.
 INLINED: dict[str, Any] = {**UNCOUNTED, "forceinline": True}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_ROOM = Path(__file__).parent
+_FOLDER = Path(__file__).parent
 
-_waiting: list[_Kernel] = []
+_pending: list[_Kernel] = []
 _listeners: list[Callable[[bool], None]] = []
 _lock = threading.RLock()
 
@@ -42,7 +42,7 @@ class _Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         if self.compiled is None:
-            _prepare()
+            _compile_pending()
         assert self.compiled is not None
         return self.compiled(*arguments)
 
@@ -53,69 +53,71 @@ def njit(**options: Any) -> Callable[[_Function], _Function]:
     def decorate(function: _Function) -> _Function:
         kernel = _Kernel(function, options)
         with _lock:
-            _waiting.append(kernel)
+            _pending.append(kernel)
         return kernel  # type: ignore[return-value]
 
     return decorate
 
 
-def tell_of_compiling(listener: Callable[[bool], None]) -> None:
-    """Tell from now on when kernels begin (True) and cease (False) to be compiled, in this process.
+def notify_when_compiling(listener: Callable[[bool], None]) -> None:
+    """Call a listener whenever compilation begins (True) and ends (False) in this process.
 
-    What was kept on disk is read and not compiled.
+    Kernels that are read from the cache on disk are not compiled, so they cause no call.
     """
     _listeners.append(listener)
 
 
 @functools.cache
-def _hear_numba() -> None:
-    """Tell of what numba compiles; kernels that others call are compiled within these. Once is enough."""
+def _listen_to_numba() -> None:
+    """Forward numba's compilation events; kernels called by others are compiled within these."""
     from numba.core import event
 
     depth = 0
 
-    class Ears(event.Listener):
+    class CompilationListener(event.Listener):
         def on_start(self, _: object) -> None:
             nonlocal depth
             depth += 1
             if depth == 1:
-                self.tell(True)
+                self.report(True)
 
         def on_end(self, _: object) -> None:
             nonlocal depth
             depth -= 1
             if depth == 0:
-                self.tell(False)
+                self.report(False)
 
-        def tell(self, begins: bool) -> None:
+        def report(self, begins: bool) -> None:
             for listener in _listeners:
                 listener(begins)
 
-    event.register("numba:compile", Ears())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", CompilationListener())  # type: ignore[no-untyped-call]
 
 
-def _prepare() -> None:
-    """Hand all kernels over to numba, and let them see each other as numba's own."""
+def _compile_pending() -> None:
+    """Pass all pending kernels to numba, and let them call each other's compiled versions."""
     with _lock:
         if _listeners:
-            _hear_numba()
-        made = {kernel: _handed_over(kernel) for kernel in _waiting}
-        for kernel, compiled in made.items():
-            _stamp(compiled, kernel.function.__code__.co_filename)
-        for kernel in _waiting:
-            seen = kernel.function.__globals__
-            found = {name: each for name, each in seen.items() if isinstance(each, _Kernel)}
-            seen.update({name: made.get(each, each.compiled) for name, each in found.items()})
-        # only now: another thread that found one of them would compile it before it sees the others
-        for kernel in _waiting:
-            kernel.compiled = made[kernel]
-        _waiting.clear()
+            _listen_to_numba()
+        compiled_kernels = {kernel: _compiled(kernel) for kernel in _pending}
+        for kernel, compiled in compiled_kernels.items():
+            _mark_cache_version(compiled, kernel.function.__code__.co_filename)
+        for kernel in _pending:
+            namespace = kernel.function.__globals__
+            kernels = {name: value for name, value in namespace.items() if isinstance(value, _Kernel)}
+            namespace.update(
+                {name: compiled_kernels.get(value, value.compiled) for name, value in kernels.items()}
+            )
+        # only now: another thread that finds one of them earlier would compile it before it sees the others
+        for kernel in _pending:
+            kernel.compiled = compiled_kernels[kernel]
+        _pending.clear()
 
 
-def _stamp(compiled: Any, source: str) -> None:
-    """Let what was kept on disk name the sources that it was compiled from, where numba names its version.
+def _mark_cache_version(compiled: Any, source: str) -> None:
+    """Add a hash of the sources to the version that numba writes into its cache files.
 
-    What was kept by another version is not even read.
+    numba does not even read a cache file of another version.
     """
     on_disk = getattr(compiled._cache, "_cache_file", None)
     if on_disk is not None:
@@ -124,18 +126,18 @@ def _stamp(compiled: Any, source: str) -> None:
 
 @functools.cache
 def _digest(source: str) -> str:
-    """Return a hash of all kernels and of the file that a kernel stands in."""
+    """Return a hash of all kernels and of the file that defines a kernel."""
     digest = hashlib.sha256()
-    for place in sorted({*_ROOM.glob("*.py"), Path(source)}):
-        digest.update(place.read_bytes() if place.is_file() else b"")
+    for path in sorted({*_FOLDER.glob("*.py"), Path(source)}):
+        digest.update(path.read_bytes() if path.is_file() else b"")
     return digest.hexdigest()
 
 
-def _handed_over(kernel: _Kernel) -> Callable[..., Any]:
+def _compiled(kernel: _Kernel) -> Callable[..., Any]:
     from numba import njit as numba_njit
 
     try:
         return numba_njit(**kernel.options)(kernel.function)
     except RuntimeError:
-        # numba finds no folder that it may write to: what is compiled then lasts as long as the process
+        # numba finds no folder that it may write to: the compiled code lasts as long as the process
         return numba_njit(**{**kernel.options, "cache": False})(kernel.function)

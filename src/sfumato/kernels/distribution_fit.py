@@ -1,4 +1,13 @@
-"""Fit distributions to what is known of them only in sums: over sets of codes, and over groups of units."""
+"""Fit distributions that are known only as sums: over sets of codes, or over groups of units.
+
+`fit_codes` is expectation maximization (Dempster, Laird, Rubin, "Maximum likelihood from incomplete data
+via the EM algorithm", 1977): a round spreads every amount over its set by the current distribution, and
+the spread amounts are the next distribution. A round costs the total size of the sets.
+
+`fit_values` fits a log-linear model, value by labels. A round divides every unit's weight by the model,
+rescales the entries until units and groups add up (iterative proportional fitting), and updates the model,
+attribute by attribute. A round costs the number of entries plus profiles x attributes x values.
+"""
 
 from __future__ import annotations
 
@@ -22,25 +31,26 @@ def fit_codes(
     towards_all: float,
     towards_even: float,
 ) -> Floats:
-    """Estimate for each value how often each code occurs, when only sets of codes were seen.
+    """Estimate for each value how often each code occurs, given only sets of codes.
 
-    Expectation and maximisation in turn: the amounts are spread over their sets, a part in proportion
-    to the distribution so far and the rest evenly, and the spread amounts are the next distribution. It
-    is drawn towards that of all values together, and that towards an even one, each as if so many more
-    had been seen.
+    A round spreads the amounts over their sets, one part in proportion to the current distribution and the
+    rest evenly; the spread amounts are the next distribution. It is smoothed towards the distribution of all
+    values together, and that one towards an even distribution, each by a number of pseudo-observations.
 
     Parameters
     ----------
     starts, codes
         The codes of each label.
     pair_labels, pair_values, amounts
-        How much was seen of each label together with each value.
+        The amount observed of each label together with each value.
     followed
-        How much of each amount follows the distribution so far.
+        How much of each amount is spread by the current distribution.
+    towards_all, towards_even
+        The numbers of pseudo-observations.
 
     Returns
     -------
-    One line for each code, one column for each value, every column adding up to 1.
+    One row for each code and one column for each value; every column adds up to 1.
     """
     shares = np.ones((n_codes, n_values))
     for _ in range(rounds):
@@ -54,10 +64,10 @@ def fit_codes(
             for place in range(starts[label], starts[label + 1]):
                 code = codes[place]
                 spread[code, value] += followed[pair] * shares[code, value] / total + even
-        everything = spread.sum() + towards_even
+        grand_total = spread.sum() + towards_even
         sums = spread.sum(axis=0) + towards_all
         for code in range(n_codes):
-            common = (spread[code].sum() + towards_even / n_codes) / everything
+            common = (spread[code].sum() + towards_even / n_codes) / grand_total
             for value in range(n_values):
                 shares[code, value] = (spread[code, value] + towards_all * common) / sums[value]
     return shares
@@ -67,7 +77,7 @@ def fit_codes(
 def fit_values(
     labels: Codes,
     first_label: Integers,
-    crowds: Floats,
+    profile_weights: Floats,
     profile_of: Integers,
     weights: Floats,
     starts: Integers,
@@ -79,19 +89,19 @@ def fit_values(
     rounds: int,
     towards_prior: float,
 ) -> Floats:
-    """Estimate how the weight of each unit divides over values that are known only in sums over groups.
+    """Estimate how each unit's weight divides over values, given only the sums over groups.
 
-    A log-linear model, value by labels, is fitted: in turn the units' weights are divided as the model
-    says and scaled so that units and groups add up, and the model is changed, attribute by attribute,
-    to agree with the result on how often each label has each value. The model divides all units with the
-    same labels alike, so that it is kept for each profile, a combination of labels that occurs.
+    Each round divides the units' weights by a log-linear model, value by labels, and scales them so that
+    units and groups add up. It then changes the model, attribute by attribute, to agree with the result on
+    how often each label has each value. The model divides units with the same labels alike, so it has one
+    entry for each profile, a combination of labels that occurs.
 
     Parameters
     ----------
     labels, first_label
         For each attribute the labels of the profiles; and where its labels start when those of all
-        attributes stand behind one another.
-    crowds
+        attributes are numbered consecutively.
+    profile_weights
         The weight of all units of each profile.
     profile_of, weights
         The profile of each unit, and what its entries must add up to.
@@ -103,39 +113,43 @@ def fit_values(
     prior
         The share of each value in all.
     towards_prior
-        Labels are taken to have been seen so many more times, with values as in all.
+        The number of pseudo-observations of each label, with values distributed as in the prior.
     """
     n_attributes, n_profiles = labels.shape
     n_units, n_values = weights.size, prior.size
-    # how the model divides each profile: kept, because only one attribute's part of it changes at a time
-    lines = crowds.reshape(-1, 1) * prior
-    found = np.empty((n_profiles, n_values))
-    seen = np.empty((first_label[-1], n_values))
+    # kept between updates, because only one attribute's part of the model changes at a time
+    model = profile_weights.reshape(-1, 1) * prior
+    profile_values = np.empty((n_profiles, n_values))
+    label_values = np.empty((first_label[-1], n_values))
     change = np.empty((first_label[-1], n_values))
     fitted = amounts.copy()
     for _ in range(rounds):
-        found[:] = 0.0
+        profile_values[:] = 0.0
         for unit in range(n_units):
-            line = found[profile_of[unit]]
+            line = profile_values[profile_of[unit]]
             for place in range(starts[unit], starts[unit + 1]):
                 line[values[place]] += fitted[place]
-        seen[:] = 0.0
+        label_values[:] = 0.0
         change[:] = 0.0
         for attribute in range(n_attributes):
-            _add_lines(seen[first_label[attribute] :], labels[attribute], found)
+            _add_rows_by_label(label_values[first_label[attribute] :], labels[attribute], profile_values)
         for changed in range(n_attributes):
             first, last = first_label[changed], first_label[changed + 1]
-            _add_lines(change[first:], labels[changed], lines)
+            _add_rows_by_label(change[first:], labels[changed], model)
             for label in range(first, last):
                 for value in range(n_values):
-                    extra = towards_prior * prior[value]
+                    pseudo_count = towards_prior * prior[value]
                     change[label, value] = (
-                        (seen[label, value] + extra) / (change[label, value] + extra) if extra > 0.0 else 1.0
+                        (label_values[label, value] + pseudo_count) / (change[label, value] + pseudo_count)
+                        if pseudo_count > 0.0
+                        else 1.0
                     )
             for profile in range(n_profiles):
-                _follow(lines[profile], change[first + labels[changed, profile]], prior, crowds[profile])
+                _update_profile(
+                    model[profile], change[first + labels[changed, profile]], prior, profile_weights[profile]
+                )
         for unit in range(n_units):
-            line = lines[profile_of[unit]]
+            line = model[profile_of[unit]]
             for place in range(starts[unit], starts[unit + 1]):
                 fitted[place] = max(line[values[place]], 1e-200)
         _scale(fitted, starts, targets, weights, sums, 3, 0.0)
@@ -144,7 +158,7 @@ def fit_values(
 
 
 @njit(cache=True)
-def _add_lines(totals: Floats, labels: Codes, lines: Floats) -> None:
+def _add_rows_by_label(totals: Floats, labels: Codes, lines: Floats) -> None:
     """Add to the total of each label the lines that have it."""
     for row in range(labels.size):
         total, line = totals[labels[row]], lines[row]
@@ -153,8 +167,8 @@ def _add_lines(totals: Floats, labels: Codes, lines: Floats) -> None:
 
 
 @njit(cache=True)
-def _follow(line: Floats, change: Floats, prior: Floats, weight: float) -> None:
-    """Change how a profile is divided, so that it adds up to its weight again."""
+def _update_profile(line: Floats, change: Floats, prior: Floats, weight: float) -> None:
+    """Apply a change to a profile, then rescale the profile to its weight."""
     total = 0.0
     for value in range(line.size):
         line[value] *= change[value]
@@ -180,7 +194,7 @@ def _scale(
 ) -> None:
     """Scale the entries of each group until its units add up to their weights, and the targets to their sums.
 
-    No entry belongs to two groups, so that each is done when it is exact enough itself.
+    No entry belongs to two groups, so each group stops when it is exact enough itself.
     """
     factors = np.empty(sums.size)
     first = 0

@@ -1,4 +1,8 @@
-"""Find for each row of a table the first of many boxes that holds it; a box is one set for each column."""
+"""Find the first of many boxes that contains each row of a table; a box is one set of codes for each column.
+
+Rows that have found their box are not looked at again. At worst the search costs boxes x rows, and a row
+leaves a box at the first column that does not fit.
+"""
 
 from __future__ import annotations
 
@@ -28,29 +32,29 @@ def first_box_around(
         A number above every code.
     """
     n_columns, n_rows = columns.shape
-    around = np.full(n_rows, -1, np.int64)
+    box_of = np.full(n_rows, -1, np.int64)
     left = np.arange(n_rows)
     n_left = n_rows
-    belongs = np.zeros((n_columns, n_codes), np.bool_)
+    in_set = np.zeros((n_columns, n_codes), np.bool_)
     for box in range(len(boxes)):
         for column in range(n_columns):
-            one = first_set[column] + boxes[box, column]
-            for place in range(starts[one], starts[one + 1]):
-                belongs[column, members[place]] = True
-        still = 0
+            set_number = first_set[column] + boxes[box, column]
+            for place in range(starts[set_number], starts[set_number + 1]):
+                in_set[column, members[place]] = True
+        n_kept = 0
         for place in range(n_left):
             row = left[place]
             column = 0
-            while column < n_columns and belongs[column, columns[column, row]]:
+            while column < n_columns and in_set[column, columns[column, row]]:
                 column += 1
             if column == n_columns:
-                around[row] = box
+                box_of[row] = box
             else:
-                left[still] = row
-                still += 1
-        n_left = still
+                left[n_kept] = row
+                n_kept += 1
+        n_left = n_kept
         for column in range(n_columns):
-            one = first_set[column] + boxes[box, column]
-            for place in range(starts[one], starts[one + 1]):
-                belongs[column, members[place]] = False
-    return around
+            set_number = first_set[column] + boxes[box, column]
+            for place in range(starts[set_number], starts[set_number + 1]):
+                in_set[column, members[place]] = False
+    return box_of

@@ -1,4 +1,10 @@
-"""Find the first of many classes that takes a row; a class is one label for each column."""
+"""Find the first of many classes whose labels all cover a row; a class is one label for each column.
+
+Classes are processed in batches. For each value a bit set holds the classes of the batch that cover it; the
+classes that cover a row are the intersection over its values, and the lowest bit is the first of them. A
+row costs one machine word for each column and 64 classes, and a row that has found its class is not looked
+at again.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +14,14 @@ from sfumato.kernels.compilation import njit
 from sfumato.runtime.arrays import Codes, Integers
 
 _WORDS = 64
-"""How many words of 64 classes are looked at together: they stay near the processor."""
+"""How many words of 64 classes a batch has: few enough to stay in the processor's cache."""
 
 
 @njit(cache=True)
-def first_taking(
+def first_covering_class(
     columns: Codes, first_value: Integers, starts: Integers, labels: Codes, classes: Codes, n_labels: int
 ) -> Integers:
-    """Return for each row the first class all of whose labels stand for the row's values; -1 if none does.
-
-    For a batch of classes every value knows, as bits, which of them take it. The classes that take a row are
-    the bits that all of its values share, and the first is the lowest.
+    """Return for each row the first class whose labels all cover the row's values; -1 if there is none.
 
     Parameters
     ----------
@@ -36,44 +39,46 @@ def first_taking(
     """
     n_columns, n_rows = columns.shape
     n_values = len(starts) - 1
-    of_label = np.zeros((n_labels, _WORDS), np.uint64)
-    of_value = np.zeros((n_values, _WORDS), np.uint64)
-    taken = np.full(n_rows, -1, np.int64)
+    classes_of_label = np.zeros((n_labels, _WORDS), np.uint64)
+    classes_of_value = np.zeros((n_values, _WORDS), np.uint64)
+    class_of = np.full(n_rows, -1, np.int64)
     left = np.arange(n_rows)
     n_left = n_rows
     for begin in range(0, len(classes), 64 * _WORDS):
         end = min(begin + 64 * _WORDS, len(classes))
         n_words = (end - begin + 63) // 64
-        of_label[:, :n_words] = 0
+        classes_of_label[:, :n_words] = 0
         for number in range(begin, end):
             word, bit = (number - begin) // 64, np.uint64((number - begin) % 64)
             for column in range(n_columns):
-                of_label[classes[number, column], word] |= np.uint64(1) << bit
-        of_value[:, :n_words] = 0
+                classes_of_label[classes[number, column], word] |= np.uint64(1) << bit
+        classes_of_value[:, :n_words] = 0
         for value in range(n_values):
             for place in range(starts[value], starts[value + 1]):
                 for word in range(n_words):
-                    of_value[value, word] |= of_label[labels[place], word]
-        still = 0
+                    classes_of_value[value, word] |= classes_of_label[labels[place], word]
+        n_kept = 0
         for place in range(n_left):
             row = left[place]
-            found = _first_shared(columns, first_value, of_value, row, n_words)
-            if found >= 0:
-                taken[row] = begin + found
+            bit_place = _first_shared(columns, first_value, classes_of_value, row, n_words)
+            if bit_place >= 0:
+                class_of[row] = begin + bit_place
             else:
-                left[still] = row
-                still += 1
-        n_left = still
-    return taken
+                left[n_kept] = row
+                n_kept += 1
+        n_left = n_kept
+    return class_of
 
 
 @njit(cache=True)
-def _first_shared(columns: Codes, first_value: Integers, of_value: Integers, row: int, n_words: int) -> int:
+def _first_shared(
+    columns: Codes, first_value: Integers, classes_of_value: Integers, row: int, n_words: int
+) -> int:
     """Return the lowest bit that all values of a row have; -1 if there is none."""
     for word in range(n_words):
-        shared = of_value[first_value[0] + columns[0, row], word]
+        shared = classes_of_value[first_value[0] + columns[0, row], word]
         for column in range(1, columns.shape[0]):
-            shared &= of_value[first_value[column] + columns[column, row], word]
+            shared &= classes_of_value[first_value[column] + columns[column, row], word]
         if shared:
             bit = 0
             while not shared & np.uint64(1):

@@ -1,4 +1,10 @@
-"""Find all conjunctions of nodes that enough weighted rows satisfy."""
+"""Find all conjunctions of hierarchy nodes that enough weighted rows satisfy.
+
+The search goes depth first, attribute by attribute, and keeps the rows that satisfy the current beginning.
+It is complete because support is monotone: adding a node never adds rows, so a beginning that is too small
+needs no extension. Each step counts one attribute over the remaining rows. ``most_found`` and ``most_work``
+bound the total, which can be exponential in the number of attributes.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +13,8 @@ import numpy as np
 from sfumato.kernels.compilation import njit
 from sfumato.runtime.arrays import Codes, Integers
 
-_SEARCHED = 8
-"""A search is done once for a table: it may look at so many times as many rows as adding up does."""
+_SEARCH_FACTOR = 8
+"""The search may look at this many times ``most_work`` rows, because it is done only once for a table."""
 
 
 @njit(cache=True)
@@ -26,33 +32,32 @@ def large_conjunctions(
     most_found: int,
     most_work: int,
 ) -> tuple[Codes, Codes, Integers, int, bool]:
-    """Search depth first, with the rows that satisfy each beginning, attribute after attribute.
+    """Return all conjunctions with enough weight, in depth-first order.
 
-    A conjunction has at most one node of each attribute, attributes ascending; what is added to one
-    that is too small is too small as well.
+    A conjunction has at most one node of each attribute, attributes ascending.
 
     Parameters
     ----------
     rows
         For each attribute the codes of the rows.
     counts
-        How many rows each of them stands for where what is looked at is counted.
+        How many rows each of them stands for when work is counted.
     least
-        The weight that is enough.
+        The smallest weight that is enough.
     first_code, node_starts, nodes_of_code
-        The nodes that contain each code; the codes and the nodes of all attributes behind one another.
+        The nodes that contain each code; codes and nodes are numbered consecutively over all attributes.
     code_starts, codes_of_node
         The codes (numbered within their attribute) of each node.
     most_nodes
-        Conjunctions of more nodes are not looked at.
+        The largest number of nodes in a conjunction.
     most_found, most_work
-        Stop when there are more conjunctions, or more rows to look at to add up what is in them, or when the
-        search itself has looked at several times as many.
+        Stop when there are more conjunctions, when adding up their contents would look at more rows, or when
+        the search itself has looked at several times as many.
 
     Returns
     -------
-    For each conjunction, in depth-first order, the number of its nodes, the last of them, its weight; the
-    rows to look at to add up what is in them all; and whether these are all.
+    For each conjunction the number of its nodes, the last of them, and its weight; the number of rows that
+    adding up all contents looks at; and whether the list is complete.
     """
     n_attributes, n_rows = rows.shape
     n_nodes = code_starts.size - 1
@@ -73,7 +78,7 @@ def large_conjunctions(
     lengths[0] = n_rows
     looked_at = np.zeros(n_attributes + 1, np.int64)
     looked_at[0] = np.sum(counts)
-    # what is still to be tried at each depth: the attribute, and its nodes that are large enough
+    # the candidates that remain at each depth: the attribute, and its nodes that are large enough
     attribute_at = np.zeros(n_attributes + 1, np.int64)
     candidates = np.empty((n_attributes + 1, n_nodes), np.int32)
     weight_of = np.empty((n_attributes + 1, n_nodes), np.int64)
@@ -107,10 +112,10 @@ def large_conjunctions(
             continue
         node = candidates[depth, tried[depth]]
         work += looked_at[depth]
-        if n_found == most_found or work > most_work or searched // _SEARCHED > most_work:
+        if n_found == most_found or work > most_work or searched // _SEARCH_FACTOR > most_work:
             return depths[:n_found], nodes[:n_found], supports[:n_found], work, False
         if n_found == depths.size:
-            depths, nodes, supports = _longer(depths), _longer(nodes), _longer(supports)
+            depths, nodes, supports = _doubled(depths), _doubled(nodes), _doubled(supports)
         depths[n_found] = depth + 1
         nodes[n_found] = node
         supports[n_found] = weight_of[depth, tried[depth]]
@@ -142,12 +147,11 @@ def large_conjunctions(
 
 
 @njit(cache=True)
-def _longer(array: Integers) -> Integers:
-    """Return an array of twice the length that begins alike."""
-    longer = np.empty(2 * array.size, array.dtype)
+def _doubled(array: Integers) -> Integers:
+    doubled = np.empty(2 * array.size, array.dtype)
     for place in range(array.size):
-        longer[place] = array[place]
-    return longer
+        doubled[place] = array[place]
+    return doubled
 
 
 @njit(cache=True)
@@ -160,14 +164,14 @@ def _large_nodes(
     least: int,
     on_code: Integers,
     on_node: Integers,
-    found: Codes,
-    found_weights: Integers,
+    large_nodes: Codes,
+    node_weights: Integers,
 ) -> int:
     """List the nodes of one attribute that enough of these rows lie in; return how many."""
     for row in members:
         on_code[codes[row]] += weights[row]
     first_node, last_node = on_node.size, -1
-    # whichever is shorter: all codes, or those of the rows
+    # go through all codes or through the rows' codes, whichever are fewer
     n_codes = node_starts.size - 1
     by_row = members.size < n_codes
     for index in range(members.size if by_row else n_codes):
@@ -183,8 +187,8 @@ def _large_nodes(
     n_found = 0
     for node in range(first_node, last_node + 1):
         if on_node[node] >= least:
-            found[n_found] = node
-            found_weights[n_found] = on_node[node]
+            large_nodes[n_found] = node
+            node_weights[n_found] = on_node[node]
             n_found += 1
         on_node[node] = 0
     return n_found

@@ -1,9 +1,13 @@
-"""Grow and merge clusters of records by what their covers cost, with the exact greedy choice.
+"""Grow and merge clusters of records by the cost of their covers, always with the exact greedy choice.
 
-The items (records or clusters) lie in the leaves of a balanced tree. Each node bounds from below what
-any of its items could cost, so that a search leaves out most of them and still finds the very best.
-Costs are added up in the order of the columns everywhere, and rounding keeps the order of sums: a
-bound is never above what it bounds.
+The method is k-member clustering (Byun, Kamra, Bertino, Li, "Efficient k-anonymization using clustering
+techniques", 2007). Comparing every record with every cluster would take quadratic time. Here the items
+(records or clusters) are the leaves of a balanced tree, and each inner node bounds from below the cost of
+every item beneath it. A branch-and-bound search skips nodes whose bound is above the best item so far.
+
+The result is the same as that of a full scan: costs are added up in the order of the columns everywhere,
+and rounding preserves the order of sums, so a bound is never above what it bounds. Ties go to the lowest
+rank. A search usually visits few leaves, at worst all of them.
 """
 
 from __future__ import annotations
@@ -18,15 +22,15 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-# Numbers that are no literals: numba compiles a kernel once more for each literal that it is given.
-NONE: Any = np.int64(0)
+# Not literals, because numba compiles a kernel again for each literal that it is given.
+ZERO: Any = np.int64(0)
 ONE: Any = np.int64(1)
-NOBODY: Any = np.int64(-1)
-_GONE = np.iinfo(np.int64).max
+NO_ITEM: Any = np.int64(-1)
+_REMOVED = np.iinfo(np.int64).max
 _LAST_CODE = np.iinfo(np.int32).max
 _LEAF_SIZE = 16
-_DEEPEST = 128
-# what is broken off must be worse for certain, rounding or not
+_STACK_SIZE = 128
+# a cover is abandoned only if it is worse beyond rounding
 _SLACK = 1 + 1e-9
 
 
@@ -53,10 +57,10 @@ class Covers(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """Items with a range of codes in each column, near ones together; first the nodes above them.
+    """Items with a range of codes in each column, similar items together, below a binary tree of nodes.
 
-    Row 1 is the root, row i has the rows 2i and 2i + 1 below it, down to the leaves, which come last.
-    A node looks like an item that lies nearer, and is smaller, than any of those below it.
+    Row 1 is the root, and row i has the children 2i and 2i + 1. The items come last, leaf by leaf. The values
+    of a node are those of an imaginary item at least as near, and at most as large, as every item beneath.
 
     Parameters
     ----------
@@ -69,7 +73,7 @@ class Tree(NamedTuple):
     costs
         What the cover of each item costs; for a node the greatest.
     ranks
-        The least rank wins a tie. An item that is gone has the largest integer.
+        The lowest rank wins a tie. A removed item has the largest integer.
     starts
         The row where the items of each leaf begin, with the end appended.
     """
@@ -85,8 +89,8 @@ class Tree(NamedTuple):
     starts: Integers
 
 
-class Stock(NamedTuple):
-    """The records that are still there.
+class RemainingRecords(NamedTuple):
+    """The records that no cluster has taken yet.
 
     Parameters
     ----------
@@ -96,11 +100,11 @@ class Stock(NamedTuple):
     first, end
         For each row of the tree the place in ``rows`` of the item's first row, and of its end.
     people
-        The person of each of ``rows``, where somebody has several records; else nobody.
+        The person of each of ``rows`` where people have several records; else empty.
     left
         How many rows each person still has, and last how many people still have one.
     met
-        The cluster that took a row of each person last.
+        The cluster that last took a row of each person.
     """
 
     rows: Integers
@@ -112,7 +116,7 @@ class Stock(NamedTuple):
     met: Integers
 
 
-class Grown(NamedTuple):
+class GrownClusters(NamedTuple):
     """The clusters that have been grown.
 
     Parameters
@@ -120,7 +124,7 @@ class Grown(NamedTuple):
     low, high
         The range of each cluster.
     cluster_of, rows, weights
-        What the clusters took: how many records of which row.
+        How many records of which row each cluster took.
     last
         The codes of the record taken last.
     """
@@ -133,8 +137,8 @@ class Grown(NamedTuple):
     last: Codes
 
 
-class Partners(NamedTuple):
-    """For each of some items those that it could be merged with, the least loss first.
+class MergePartners(NamedTuple):
+    """For each of some items the items it could be merged with, the lowest loss first.
 
     Parameters
     ----------
@@ -143,7 +147,7 @@ class Partners(NamedTuple):
     increases
         The losses.
     fits
-        Whether the partner's cover stays as dear as it is.
+        Whether the cost of the partner's cover stays as it is.
     """
 
     ranks: Integers
@@ -151,11 +155,11 @@ class Partners(NamedTuple):
     fits: Booleans
 
 
-# What runs long fills arrays and returns no new ones: to hand one to Python runs Python code, and a
-# keyboard interrupt that waited for that moment would become another error.
-# A compiled loop counts the references to every array that it takes out of a tuple, or hands to a
-# function with a loop of its own: that would be most of the work. So what loops takes the arrays out of a
-# tree before, the inner functions take them one by one, and there is a single one that looks up costs.
+# Long-running kernels fill arrays instead of returning new ones: handing an array to Python runs Python code,
+# and a keyboard interrupt pending at that moment would surface as another error.
+# A compiled loop counts references to every array that it takes out of a tuple or passes to a function with a
+# loop of its own, which would be most of the work. So loops unpack the tree's arrays beforehand, the inner
+# functions take the arrays one by one, and a single function looks up costs.
 
 
 @njit(cache=True)
@@ -170,7 +174,7 @@ def joint_cost(
     columns: Integers,
     nodes: Integers,
 ) -> float:
-    """Return what covering a range together with that of a row costs, or infinity if it passes the limit."""
+    """Return the cost of covering a range and that of a row together, or infinity above the limit."""
     cost = 0.0
     for column in range(low.size):
         first = min(low[column], lows[row, column])
@@ -189,45 +193,45 @@ def joint_cost(
 
 @njit(cache=True)
 def range_costs(low: Codes, high: Codes, prices: Floats, columns: Integers, nodes: Integers) -> Floats:
-    """Return for each row of ranges what its cover costs in all columns."""
+    """Return for each row of ranges the cost of its cover over all columns."""
     costs = np.empty(low.shape[0])
     for row in range(low.shape[0]):
         costs[row] = joint_cost(low[row], high[row], row, low, high, np.inf, prices, columns, nodes)
     return costs
 
 
-def planted(
+def build_tree(
     covers: Covers, low: Codes, high: Codes, sizes: Integers, ranks: Integers
 ) -> tuple[Tree, Integers]:
     """Return the tree of these items, and the row of each of them."""
-    order, starts = _near_together(low, high, *covers)
+    order, starts = _leaf_order(low, high, *covers)
     n_nodes = 2 * (len(starts) - 1)
     tree = Tree(
         *covers,
-        low=_below(n_nodes, low[order]),
-        high=_below(n_nodes, high[order]),
-        sizes=_below(n_nodes, sizes[order]),
-        costs=_below(n_nodes, range_costs(low[order], high[order], *covers)),
-        ranks=_below(n_nodes, ranks[order]),
+        low=_with_inner_nodes(n_nodes, low[order]),
+        high=_with_inner_nodes(n_nodes, high[order]),
+        sizes=_with_inner_nodes(n_nodes, sizes[order]),
+        costs=_with_inner_nodes(n_nodes, range_costs(low[order], high[order], *covers)),
+        ranks=_with_inner_nodes(n_nodes, ranks[order]),
         starts=n_nodes + starts,
     )
-    _bound_all(tree)
+    _bound_all_nodes(tree)
     rows = np.empty(len(order), dtype=np.int64)
     rows[order] = n_nodes + np.arange(len(order))
     return tree, rows
 
 
-def _below(n_nodes: int, items: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
+def _with_inner_nodes(n_nodes: int, items: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     return np.concatenate([np.zeros((n_nodes, *items.shape[1:]), dtype=items.dtype), items])
 
 
 @njit(cache=True)
-def _near_together(
+def _leaf_order(
     low: Codes, high: Codes, prices: Floats, columns: Integers, nodes: Integers
 ) -> tuple[Integers, Integers]:
-    """Return the items in an order that puts near ones together, and where each leaf begins.
+    """Return the items in an order that puts similar ones together, and where each leaf begins.
 
-    All items are halved at the median of the column in which they cost most together, then each half.
+    All items are halved at the median of the column in which they cost most together, then each half again.
     """
     n_items = low.shape[0]
     n_leaves = 1
@@ -252,7 +256,7 @@ def _near_together(
 def _widest(
     low: Codes, high: Codes, items: Integers, prices: Floats, columns: Integers, nodes: Integers
 ) -> int:
-    # one column below the other, so that each can be priced by itself
+    # one row for each column, so that each column can be priced by itself
     first = np.empty((low.shape[1], 1), np.int32)
     last = np.empty((low.shape[1], 1), np.int32)
     costs = np.empty(low.shape[1])
@@ -270,7 +274,7 @@ def _widest(
 
 
 @njit(cache=True)
-def _bound_all(tree: Tree) -> None:
+def _bound_all_nodes(tree: Tree) -> None:
     n_leaves = tree.starts.size - 1
     for leaf in range(n_leaves):
         _bound(tree, n_leaves + leaf, tree.starts[leaf], tree.starts[leaf + 1])
@@ -280,7 +284,7 @@ def _bound_all(tree: Tree) -> None:
 
 @njit(cache=True)
 def _bound_above(tree: Tree, item: int) -> None:
-    """Bring the bounds of all nodes above a changed item up to date."""
+    """Update the bounds of all nodes above a changed item."""
     n_leaves = tree.starts.size - 1
     leaf = int(np.searchsorted(tree.starts, item, side="right")) - 1
     _bound(tree, n_leaves + leaf, tree.starts[leaf], tree.starts[leaf + 1])
@@ -296,11 +300,11 @@ def _bound(tree: Tree, node: int, first: int, end: int) -> None:
     low, high = tree.low, tree.high
     low[node] = -1
     high[node] = _LAST_CODE
-    tree.sizes[node] = _GONE
+    tree.sizes[node] = _REMOVED
     tree.costs[node] = 0.0
-    tree.ranks[node] = _GONE
+    tree.ranks[node] = _REMOVED
     for row in range(first, end):
-        if tree.ranks[row] < _GONE:
+        if tree.ranks[row] < _REMOVED:
             for column in range(low.shape[1]):
                 low[node, column] = max(low[node, column], low[row, column])
                 high[node, column] = min(high[node, column], high[row, column])
@@ -326,11 +330,11 @@ def _increase(
     costs: Floats,
     ranks: Integers,
 ) -> float:
-    """Return how much more the records of a range and of a row cost together.
+    """Return how much more the records of a range and of a row cost together than apart.
 
-    More than the worst, or a row that is gone, is infinite.
+    The result is infinite above ``worst``, and for a removed row.
     """
-    if ranks[row] == _GONE:
+    if ranks[row] == _REMOVED:
         return np.inf
     limit = (worst + size * cost + sizes[row] * costs[row]) / (size + sizes[row]) * _SLACK
     joint = joint_cost(low, high, row, lows, highs, limit, prices, columns, nodes)
@@ -341,35 +345,35 @@ def _increase(
 
 @njit(cache=True)
 def nearest(
-    tree: Tree, low: Codes, high: Codes, size: int, cost: float, own: int, found: Integers, increases: Floats
+    tree: Tree, low: Codes, high: Codes, size: int, cost: float, own: int, items: Integers, increases: Floats
 ) -> None:
-    """Find the items whose union with a range costs least more, as many as there is room for.
+    """Find the items that cost least more when merged with a range, as many as there is room for.
 
     Parameters
     ----------
     low, high, size, cost
         The range, the number of its records, and what its cover costs.
     own
-        An item that is left out, or -1.
-    found, increases
+        An item to skip, or -1.
+    items, increases
         Filled with the items and what they add, the least first.
     """
     prices, columns, nodes = tree.prices, tree.columns, tree.nodes
     lows, highs, sizes, costs = tree.low, tree.high, tree.sizes, tree.costs
     ranks, starts = tree.ranks, tree.starts
     n_leaves = starts.size - 1
-    n_found = NONE
+    n_found = ZERO
     worst = np.inf
-    worst_rank = _GONE
-    waiting = np.empty(_DEEPEST, np.int64)
-    bounds = np.empty(_DEEPEST)
-    waiting[0] = 1
+    worst_rank = _REMOVED
+    stack = np.empty(_STACK_SIZE, np.int64)
+    bounds = np.empty(_STACK_SIZE)
+    stack[0] = 1
     bounds[0] = 0.0
-    n_waiting = 1
-    while n_waiting:
-        n_waiting -= 1
-        node = waiting[n_waiting]
-        bound = bounds[n_waiting]
+    n_stacked = 1
+    while n_stacked:
+        n_stacked -= 1
+        node = stack[n_stacked]
+        bound = bounds[n_stacked]
         if bound > worst or (bound == worst and ranks[node] >= worst_rank):
             continue
         leaf = node - n_leaves
@@ -382,47 +386,47 @@ def nearest(
             )
             is_better = increase < worst or (increase == worst and ranks[row] < worst_rank)
             if leaf < 0:
-                waiting[n_waiting] = row
-                bounds[n_waiting] = increase
-                n_waiting += 1
+                stack[n_stacked] = row
+                bounds[n_stacked] = increase
+                n_stacked += 1
             elif is_better and row != own:
-                n_found = _insert(row, increase, n_found, found, increases, ranks)
-                if n_found == found.size:
+                n_found = _insert(row, increase, n_found, items, increases, ranks)
+                if n_found == items.size:
                     worst = increases[n_found - 1]
-                    worst_rank = ranks[found[n_found - 1]]
+                    worst_rank = ranks[items[n_found - 1]]
         if leaf < 0:
-            left, right = n_waiting - 2, n_waiting - 1
+            left, right = n_stacked - 2, n_stacked - 1
             is_left_nearer = bounds[left] < bounds[right]
             if bounds[left] == bounds[right]:
                 is_left_nearer = ranks[first] < ranks[first + 1]
-            if is_left_nearer:  # what is put last is looked at first
-                waiting[left], waiting[right] = waiting[right], waiting[left]
+            if is_left_nearer:  # the last on the stack comes first
+                stack[left], stack[right] = stack[right], stack[left]
                 bounds[left], bounds[right] = bounds[right], bounds[left]
 
 
 @njit(cache=True)
 def _insert(
-    item: int, increase: float, n_found: int, found: Integers, increases: Floats, ranks: Integers
+    item: int, increase: float, n_found: int, items: Integers, increases: Floats, ranks: Integers
 ) -> int:
-    """Put an item in its place among the best, the last falls out where there is no room; return how many."""
-    place = min(n_found, found.size - 1)
+    """Insert an item into the sorted best ones, dropping the last if there is no room; return how many."""
+    place = min(n_found, items.size - 1)
     while place > 0:
-        before = found[place - 1]
+        before = items[place - 1]
         if increases[place - 1] < increase or (
             increases[place - 1] == increase and ranks[before] < ranks[item]
         ):
             break
-        found[place] = before
+        items[place] = before
         increases[place] = increases[place - 1]
         place -= 1
-    found[place] = item
+    items[place] = item
     increases[place] = increase
-    return min(n_found + 1, found.size)
+    return min(n_found + 1, items.size)
 
 
 @njit(cache=True)
 def furthest(tree: Tree, codes: Codes) -> int:
-    """Return the item that costs most together with one record. Every item must be a single point."""
+    """Return the item that costs most together with one record; every item must be a single point."""
     return _furthest(
         codes, tree.prices, tree.columns, tree.nodes, tree.low, tree.high, tree.ranks, tree.starts
     )
@@ -442,15 +446,15 @@ def _furthest(
     n_leaves = starts.size - 1
     best = -1
     most = -1.0
-    waiting = np.empty(_DEEPEST, np.int64)
-    bounds = np.empty(_DEEPEST)
-    waiting[0] = 1
+    stack = np.empty(_STACK_SIZE, np.int64)
+    bounds = np.empty(_STACK_SIZE)
+    stack[0] = 1
     bounds[0] = np.inf
-    n_waiting = 1
-    while n_waiting:
-        n_waiting -= 1
-        node = waiting[n_waiting]
-        if bounds[n_waiting] < most or (bounds[n_waiting] == most and ranks[node] >= ranks[best]):
+    n_stacked = 1
+    while n_stacked:
+        n_stacked -= 1
+        node = stack[n_stacked]
+        if bounds[n_stacked] < most or (bounds[n_stacked] == most and ranks[node] >= ranks[best]):
             continue
         leaf = node - n_leaves
         first, end = 2 * node, 2 * node + 2
@@ -458,40 +462,40 @@ def _furthest(
             first, end = starts[leaf], starts[leaf + 1]
         for row in range(first, end):
             cost = -np.inf
-            if ranks[row] < _GONE:
+            if ranks[row] < _REMOVED:
                 # above points, the smallest high is their first code and the largest low their last
                 cost = joint_cost(codes, codes, row, highs, lows, np.inf, prices, columns, nodes)
             if leaf < 0:
-                waiting[n_waiting] = row
-                bounds[n_waiting] = cost
-                n_waiting += 1
+                stack[n_stacked] = row
+                bounds[n_stacked] = cost
+                n_stacked += 1
             elif cost > most or (cost == most and ranks[row] < ranks[best]):
                 most = cost
                 best = row
-        left, right = n_waiting - 2, n_waiting - 1
+        left, right = n_stacked - 2, n_stacked - 1
         if leaf < 0 and bounds[left] > bounds[right]:
-            waiting[left], waiting[right] = waiting[right], waiting[left]
+            stack[left], stack[right] = stack[right], stack[left]
             bounds[left], bounds[right] = bounds[right], bounds[left]
     return best
 
 
 @njit(cache=True)
-def _take(tree: Tree, stock: Stock, item: int, wanted: int) -> tuple[int, int]:
-    """Take records of an item's first row, as many as wanted and there; return the row and how many."""
+def _take_records(tree: Tree, stock: RemainingRecords, item: int, wanted: int) -> tuple[int, int]:
+    """Take up to ``wanted`` records of an item's first row; return the row and how many were taken."""
     place = stock.first[item]
-    taken = min(wanted, stock.weights[place])
-    stock.weights[place] -= taken
+    n_taken = min(wanted, stock.weights[place])
+    stock.weights[place] -= n_taken
     if stock.weights[place] == 0:
         stock.first[item] += 1
         is_gone = stock.first[item] == stock.end[item]
-        tree.ranks[item] = _GONE if is_gone else stock.rows[place + 1]
+        tree.ranks[item] = _REMOVED if is_gone else stock.rows[place + 1]
         _bound_above(tree, item)
-    return stock.rows[place], taken
+    return stock.rows[place], n_taken
 
 
 @njit(cache=True)
-def _meet(stock: Stock, item: int, cluster: int) -> int:
-    """Note that a cluster takes an item's first row; return 1 if it has no other of that person, else 0."""
+def _count_person(stock: RemainingRecords, item: int, cluster: int) -> int:
+    """Record that a cluster takes an item's first row; return 1 if the person is new to it, else 0."""
     person = stock.people[stock.first[item]]
     stock.left[person] -= 1
     if stock.left[person] == 0:
@@ -502,18 +506,17 @@ def _meet(stock: Stock, item: int, cluster: int) -> int:
 
 
 @njit(cache=True)
-def grow(
-    tree: Tree, stock: Stock, grown: Grown, k: int, first: int, end: int, n_taken: int
+def grow_clusters(
+    tree: Tree, stock: RemainingRecords, grown: GrownClusters, k: int, first: int, end: int, n_taken: int
 ) -> tuple[int, int]:
     """Grow clusters of k records, each from the record that is furthest from the one taken last.
 
-    Where somebody has several records, clusters grow to k people, and take all records of a row.
+    Where people have several records, clusters grow to k people and take all records of a row.
 
     Parameters
     ----------
     tree, stock
-        The records: what is taken is no longer there afterwards. An item is a point, without size,
-        and its rank is its first row.
+        The records; taken ones are removed. An item is a point without size, and its rank is its first row.
     grown
         Filled with the clusters from first to end.
     n_taken
@@ -526,7 +529,7 @@ def grow(
         left.
     """
     low, high, last = grown.low, grown.high, grown.last
-    found = np.empty(1, np.int64)
+    nearest_item = np.empty(1, np.int64)
     increase = np.empty(1)
     counts_people = stock.people.size > 0
     for cluster in range(first, end):
@@ -538,15 +541,15 @@ def grow(
         missing = k
         while True:
             grown.cluster_of[n_taken] = cluster
-            new_people = _meet(stock, item, cluster) if counts_people else 0
-            wanted = _GONE if counts_people else missing
-            grown.rows[n_taken], grown.weights[n_taken] = _take(tree, stock, item, wanted)
+            new_people = _count_person(stock, item, cluster) if counts_people else 0
+            wanted = _REMOVED if counts_people else missing
+            grown.rows[n_taken], grown.weights[n_taken] = _take_records(tree, stock, item, wanted)
             missing -= new_people if counts_people else grown.weights[n_taken]
             n_taken += 1
             if missing == 0:
                 break
-            nearest(tree, low[cluster], high[cluster], ONE, 0.0, NOBODY, found, increase)
-            item = found[0]
+            nearest(tree, low[cluster], high[cluster], ONE, 0.0, NO_ITEM, nearest_item, increase)
+            item = nearest_item[0]
             for column in range(last.size):
                 low[cluster, column] = min(low[cluster, column], tree.low[item, column])
                 high[cluster, column] = max(high[cluster, column], tree.high[item, column])
@@ -555,14 +558,14 @@ def grow(
 
 
 @njit(cache=True)
-def join(tree: Tree, records: Codes) -> Integers:
-    """Let each record in turn join the item that loses least; return the ranks of these items."""
+def join_leftovers(tree: Tree, records: Codes) -> Integers:
+    """Add each record in turn to the item that loses least; return the ranks of these items."""
     joined = np.empty(records.shape[0], np.int64)
-    found = np.empty(1, np.int64)
+    nearest_item = np.empty(1, np.int64)
     increase = np.empty(1)
     for row in range(records.shape[0]):
-        nearest(tree, records[row], records[row], ONE, 0.0, NOBODY, found, increase)
-        item = found[0]
+        nearest(tree, records[row], records[row], ONE, 0.0, NO_ITEM, nearest_item, increase)
+        item = nearest_item[0]
         for column in range(records.shape[1]):
             tree.low[item, column] = min(tree.low[item, column], records[row, column])
             tree.high[item, column] = max(tree.high[item, column], records[row, column])
@@ -576,46 +579,46 @@ def join(tree: Tree, records: Codes) -> Integers:
 
 
 @njit(cache=True)
-def find_partners(tree: Tree, items: Integers, partners: Partners, first: int, end: int) -> None:
+def find_partners(tree: Tree, items: Integers, partners: MergePartners, first: int, end: int) -> None:
     """Fill in the partners of the items from first to end."""
     ranks, increases, fits = partners.ranks, partners.increases, partners.fits
-    found = np.empty(ranks.shape[1], np.int64)
+    nearest_items = np.empty(ranks.shape[1], np.int64)
     for place in range(first, end):
         item = items[place]
         size, cost = tree.sizes[item], tree.costs[item]
-        nearest(tree, tree.low[item], tree.high[item], size, cost, item, found, increases[place])
-        for other in range(found.size):
-            ranks[place, other] = tree.ranks[found[other]]
-            # only then is all that is lost lost by the records of the item
-            fits[place, other] = increases[place, other] == size * (tree.costs[found[other]] - cost)
+        nearest(tree, tree.low[item], tree.high[item], size, cost, item, nearest_items, increases[place])
+        for other in range(nearest_items.size):
+            ranks[place, other] = tree.ranks[nearest_items[other]]
+            # equal only if the item's records bear the whole loss, so the partner's cover costs no more
+            fits[place, other] = increases[place, other] == size * (tree.costs[nearest_items[other]] - cost)
 
 
 @njit(cache=True)
-def pair_up(n_clusters: int, movers: Integers, targets: Integers, fits: Booleans) -> Integers:
-    """Return for each cluster the one that it becomes part of: itself, or a mover's target.
+def choose_merges(n_clusters: int, movers: Integers, targets: Integers, fits: Booleans) -> Integers:
+    """Return for each cluster the cluster that it becomes part of: itself, or the target of its move.
 
-    Who comes first is served first. A cluster that others move into stays where it is. It takes one
-    mover, or any number of them whose cover fits into its own: these change nothing for each other.
+    Earlier movers go first. A cluster that others move into does not move itself. It accepts one mover, or
+    any number of movers whose cover fits into its own, because these do not affect each other.
     """
     free, takes_what_fits, taken = 0, 1, 2
     state = np.zeros(n_clusters, np.int8)
-    into = np.arange(n_clusters)
+    merged_into = np.arange(n_clusters)
     for place in range(movers.size):
         mover = movers[place]
         target = targets[place]
         is_open = state[target] == free or (state[target] == takes_what_fits and fits[place])
         if state[mover] == free and is_open:
-            into[mover] = target
+            merged_into[mover] = target
             state[mover] = taken
             state[target] = takes_what_fits if fits[place] else taken
-    return into
+    return merged_into
 
 
 @njit(cache=True)
-def united_counts(
+def merged_counts(
     starts: Integers, values: Codes, counts: Integers, first: Integers, second: Integers
 ) -> tuple[Integers, Codes, Integers]:
-    """Count the values of pairs of groups, given the counts of each group as `value_counts` returns them."""
+    """Return the value counts of pairs of groups, given each group's counts in the form of `value_counts`."""
     size = 0
     for pair in range(first.size):
         size += starts[first[pair] + 1] - starts[first[pair]]

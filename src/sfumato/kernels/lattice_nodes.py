@@ -1,8 +1,12 @@
-"""Group the rows of a table at the nodes of a generalization lattice, and describe every node.
+"""Group the rows of a table at every node of a generalization lattice, and describe each node.
 
-A group is one distinct row of generalized values. Its key has one bit field for each attribute, its
-loss is the sum of the losses of its cells, its histogram counts the sensitive values of its records.
-The groups of a coarser node are made from those of a finer one, not from the rows.
+A group is one distinct row of generalized values. Its key has one bit field for each attribute, its loss
+is the sum of the losses of its cells, and its histogram counts the sensitive values of its records.
+
+The groups of a coarser node are made from those of a finer one, not from the rows: where every node of a
+level lies within a node of the next, keys can be translated field by field, and sizes, losses and histograms
+add up. A node therefore costs time in proportion to the groups of a finer one, and `walk` orders the nodes so
+that two buffers for each attribute suffice.
 """
 
 from __future__ import annotations
@@ -28,14 +32,14 @@ SCORES = (
     "beta-likeness",
     "mean-privacy-loss",
 )
-"""What `walk` says of the sensitive attribute, one column for each."""
+"""The scores of the sensitive attribute that `walk` computes, one column for each."""
 
 
 class Groups(NamedTuple):
     """Groups of records with equal generalized values.
 
-    ``pure`` is the sensitive value of a group where all have the same, else -1; only then is there a
-    histogram.
+    ``pure`` is the sensitive value of a group whose records all share it, else -1; a group has a histogram
+    only if it is -1.
     """
 
     keys: Integers
@@ -46,10 +50,11 @@ class Groups(NamedTuple):
 
 
 class Prior(NamedTuple):
-    """The sensitive attribute: its distribution, also on the levels between its values and the root.
+    """The distribution of the sensitive attribute, over its values and the inner levels of its hierarchy.
 
-    Of each value the share, one divided by it, and how far a group of it alone is from the prior, by
-    order and by hierarchy; these arrays are as wide as a histogram, 0 behind the last value.
+    ``inverse`` is one divided by the share of each value. The ``alone`` arrays hold the distance between the
+    prior and a group with only that value, by order and by hierarchy. These arrays are as wide as a histogram
+    and 0 after the last value.
     """
 
     n_values: int
@@ -62,9 +67,9 @@ class Prior(NamedTuple):
 
 
 class DescribedNodes(NamedTuple):
-    """What is found out about every node; ``scores`` are those of the sensitive attribute.
+    """The description of every node; ``scores`` are those of the sensitive attribute.
 
-    The last three are those of people with several records: there is nothing where nobody has.
+    The last three fields are for people with several records, and empty if nobody has several.
     """
 
     n_classes: Integers
@@ -91,7 +96,7 @@ def node_keys(cells: Codes, parts: Integers) -> Integers:
     cells
         For each row and attribute the place of its value among the values of all attributes.
     parts
-        For each of these values what it adds to the key.
+        What each of these values adds to the key.
     """
     n_rows, n_columns = cells.shape
     keys = np.empty(n_rows, np.int64)
@@ -128,7 +133,7 @@ def count_values(
     order
         The rows in the order of their values.
     group
-        The group of each row; a row of a negative group is left out.
+        The group of each row; rows with a negative group do not count.
     """
     starts = np.zeros(n_groups + 1, np.int64)
     latest = np.full(n_groups, -1, np.int32)
@@ -140,8 +145,8 @@ def count_values(
             starts[index + 1] += 1
     for index in range(n_groups):
         starts[index + 1] += starts[index]
-    found_values = np.empty(starts[n_groups], np.int32)
-    found_counts = np.zeros(starts[n_groups], np.int64)
+    group_values = np.empty(starts[n_groups], np.int32)
+    group_counts = np.zeros(starts[n_groups], np.int64)
     filled = starts[:-1] - 1
     latest[:] = -1
     for place in range(order.size):
@@ -151,9 +156,9 @@ def count_values(
             if latest[index] != values[row]:
                 latest[index] = values[row]
                 filled[index] += 1
-                found_values[filled[index]] = values[row]
-            found_counts[filled[index]] += weights[row]
-    return starts, found_values, found_counts
+                group_values[filled[index]] = values[row]
+            group_counts[filled[index]] += weights[row]
+    return starts, group_values, group_counts
 
 
 @njit(cache=True)
@@ -166,7 +171,9 @@ def roll_up(
     slots: Codes,
     into: Groups,
 ) -> int:
-    """Generalize one attribute of all groups, put equal ones together, and return how many there are.
+    """Generalize one attribute of all groups, merge equal groups, and return their number.
+
+    Keys are looked up in a hash table with open addressing, so a call takes linear time.
 
     Parameters
     ----------
@@ -183,31 +190,31 @@ def roll_up(
     keys, counts, losses, pure, histograms = groups
     to_keys, to_counts, to_losses, to_pure, to_histograms = into
     size = 16
-    down = np.uint64(60)
+    shift_down = np.uint64(60)
     while size < 2 * keys.size:
         size *= 2
-        down -= np.uint64(1)
+        shift_down -= np.uint64(1)
     table = slots[:size]
     table[:] = -1
     width = histograms.shape[1]
-    found = 0
+    n_groups = 0
     for group in range(keys.size):
         code = (keys[group] >> shift) & mask
         key = keys[group] ^ key_steps[code]
-        slot = np.int64((np.uint64(key) * _GOLDEN) >> down)
+        slot = np.int64((np.uint64(key) * _GOLDEN) >> shift_down)
         while table[slot] >= 0 and to_keys[table[slot]] != key:
             slot = (slot + 1) & (size - 1)
         place = table[slot]
         if place < 0:
-            table[slot] = found
-            to_keys[found] = key
-            to_counts[found] = counts[group]
-            to_losses[found] = losses[group] + loss_steps[code]
-            to_pure[found] = pure[group]
+            table[slot] = n_groups
+            to_keys[n_groups] = key
+            to_counts[n_groups] = counts[group]
+            to_losses[n_groups] = losses[group] + loss_steps[code]
+            to_pure[n_groups] = pure[group]
             if pure[group] < 0:
                 for value in range(width):
-                    to_histograms[found, value] = histograms[group, value]
-            found += 1
+                    to_histograms[n_groups, value] = histograms[group, value]
+            n_groups += 1
             continue
         if pure[group] < 0 or pure[group] != to_pure[place]:
             if to_pure[place] >= 0:
@@ -221,7 +228,7 @@ def roll_up(
                 for value in range(width):
                     to_histograms[place, value] += histograms[group, value]
         to_counts[place] += counts[group]
-    return found
+    return n_groups
 
 
 @njit(cache=True)
@@ -253,8 +260,8 @@ def describe_people(
 ) -> tuple[int, int, float]:
     """Describe groups of so many people and records.
 
-    Return the fewest people, the sum of squared numbers of records, and how many people somebody finds in
-    their group on average; add up groups, losses, records and squares by the number of people.
+    Return the fewest people, the sum of squared numbers of records, and the average number of people in a
+    person's group; add up groups, losses, records and squares by the number of people.
     """
     fewest = people[0]
     squares = 0
@@ -275,7 +282,7 @@ def describe_people(
 
 @njit(cache=True)
 def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
-    """Write what each of `SCORES` is over all groups."""
+    """Compute each of `SCORES` over all groups."""
     counts, pure = groups.counts, groups.pure
     n_records = 0
     alone = np.zeros(prior.shares.size, np.int64)
@@ -289,15 +296,15 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
     scores[2] = np.inf
     scores[9] = 1.0
     scores[10] = 1.0
-    # all pure groups of one value have one distribution; they come first because they are the worst
-    taken = np.zeros(alone.size, np.int32)
+    # all pure groups of a value have the same distribution; they come first because they are the worst
+    mixed = np.zeros(alone.size, np.int32)
     single = np.zeros((alone.size, alone.size), np.int32)
     for value in range(alone.size):
         if alone[value] > 0:
-            taken[value] = -1
+            mixed[value] = -1
             single[value, value] = alone[value]
-    _worsen(taken, alone, single, prior, scores)
-    _worsen(pure, counts, groups.histograms, prior, scores)
+    _add_mixed_groups(mixed, alone, single, prior, scores)
+    _add_mixed_groups(pure, counts, groups.histograms, prior, scores)
     scores[6] = min(scores[6], _LOG_2)
     scores[7] /= n_records
     scores[8] = scores[8] / n_records - prior.shares.max()
@@ -308,13 +315,13 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
-def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scores: Floats) -> None:
-    """Take the groups that are not pure into account: add to sums, and keep the worst of the rest.
+def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scores: Floats) -> None:
+    """Update the scores with the groups that are not pure: sums are added to, the others keep the worst.
 
-    Meanwhile the place of delta-disclosure holds the lowest and that of beta-likeness the highest ratio
-    of a share to its prior. What takes long is computed only where a cheaper score does not show it
-    to be harmless: exp(entropy) is never below 1 / the largest share; a distance is convex and so never
-    above the mean distance of its values alone, nor above total variation.
+    Until the end, the column of delta-disclosure holds the lowest ratio of a share to its prior, and that of
+    beta-likeness the highest. Expensive scores are computed only if a cheaper bound does not rule out a new
+    worst: exp(entropy) is at least 1 / the largest share, and a distance, being convex, is at most the mean
+    distance of its values alone and at most the total variation.
     """
     # taken out of the tuple once: in the loop each would be counted as one more reference
     n_values = prior.n_values
@@ -361,9 +368,11 @@ def _worsen(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scor
         if diverse < least_entropy:
             least_entropy = min(least_entropy, _exponential_entropy(histograms, group, size))
         if min(distance, most_ordered / size) > farthest_ordered:
-            farthest_ordered = max(farthest_ordered, _ordered(histograms, group, size, n_values, shares))
+            farthest_ordered = max(
+                farthest_ordered, _ordered_distance(histograms, group, size, n_values, shares)
+            )
         if min(distance, most_hierarchical / size) > farthest_hierarchical:
-            above = distance + _above(histograms, group, size, n_values, node_of, node_shares)
+            above = distance + _inner_level_distance(histograms, group, size, n_values, node_of, node_shares)
             farthest_hierarchical = max(farthest_hierarchical, above / (1 + node_of.shape[0]))
         divergence = _jensen_shannon(histograms, group, size, n_values, shares)
         farthest_js = max(farthest_js, divergence)
@@ -392,7 +401,7 @@ def _exponential_entropy(histograms: Codes, group: int, size: float) -> float:
 
 
 @njit(cache=True)
-def _ordered(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
+def _ordered_distance(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
     """Return the earth mover's distance of values as far apart as they are in order."""
     counted = np.int64(0)
     expected = 0.0
@@ -405,10 +414,10 @@ def _ordered(histograms: Codes, group: int, size: float, n_values: int, prior: F
 
 
 @njit(cache=True)
-def _above(
+def _inner_level_distance(
     histograms: Codes, group: int, size: float, n_values: int, node_of: Codes, node_shares: Floats
 ) -> float:
-    """Return the sum over the levels between values and root of the total variation of the nodes."""
+    """Return the total variation of the nodes, summed over the levels between values and root."""
     distance = 0.0
     counted = np.empty(node_shares.shape[1], np.int64)
     for level in range(node_of.shape[0]):
@@ -450,9 +459,9 @@ def walk(
     """Describe every node of the lattice.
 
     The nodes are visited like the numbers of an odometer, the last attribute turning fastest. When an
-    attribute turns from one level to the next, all behind it stand at level 0, so that the groups of
-    the new node are those of the node before its turn, rolled up once: two buffers for each attribute
-    are enough.
+    attribute turns from one level to the next, all attributes after it are at level 0. So the groups of the
+    new node are those of the node before the turn, rolled up once, and two buffers for each attribute
+    suffice.
 
     Parameters
     ----------
@@ -463,7 +472,7 @@ def walk(
     nested
         For each attribute and level whether it is made from the level below, else from level 0.
     key_steps, loss_steps
-        For each attribute and level what changes for each code of the level that it is made from.
+        For each attribute, level and code of its source level the change of the key and of the loss.
     starts
         Where each buffer starts in ``groups``, the end appended. Buffer 0 is the table; 2a + 1 and 2a + 2
         are for the even and the odd levels of attribute a.
@@ -474,14 +483,14 @@ def walk(
     level = np.zeros(n_attributes, np.int64)
     # the buffer of the groups after the choice for each attribute, that before all choices first
     buffer = np.zeros(n_attributes + 1, np.int64)
-    held = np.zeros(2 * n_attributes + 1, np.int64)
-    held[0] = starts[1]
-    slots = np.empty(max(4 * held[0], 16), np.int32)
+    n_held = np.zeros(2 * n_attributes + 1, np.int64)
+    n_held[0] = starts[1]
+    slots = np.empty(max(4 * n_held[0], 16), np.int32)
     current = 0
     node = 0
     while True:
-        first, last = starts[current], starts[current] + held[current]
-        nodes.n_classes[node] = held[current]
+        first, last = starts[current], starts[current] + n_held[current]
+        nodes.n_classes[node] = n_held[current]
         nodes.smallest[node], nodes.squares[node] = describe_sizes(
             groups.counts[first:last],
             groups.losses[first:last],
@@ -489,7 +498,7 @@ def walk(
             nodes.small_losses[node],
         )
         if prior.n_values > 0:
-            describe_values(_between(groups, first, last), prior, nodes.scores[node])
+            describe_values(_slice_of(groups, first, last), prior, nodes.scores[node])
         turning = n_attributes - 1
         while turning >= 0 and level[turning] == heights[turning]:
             node -= level[turning] * strides[turning]
@@ -501,20 +510,20 @@ def walk(
         node += strides[turning]
         source = buffer[turning + 1] if nested[turning, level[turning]] else buffer[turning]
         current = 2 * turning + 1 + (level[turning] & 1)
-        held[current] = roll_up(
-            _between(groups, starts[source], starts[source] + held[source]),
+        n_held[current] = roll_up(
+            _slice_of(groups, starts[source], starts[source] + n_held[source]),
             shifts[turning],
             masks[turning],
             key_steps[turning, level[turning]],
             loss_steps[turning, level[turning]],
             slots,
-            _between(groups, starts[current], starts[current + 1]),
+            _slice_of(groups, starts[current], starts[current + 1]),
         )
         buffer[turning + 1 :] = current
 
 
 @njit(cache=True)
-def _between(groups: Groups, first: int, last: int) -> Groups:
+def _slice_of(groups: Groups, first: int, last: int) -> Groups:
     return Groups(
         groups.keys[first:last],
         groups.counts[first:last],

@@ -1,8 +1,12 @@
-"""Describe every node of a generalization lattice where somebody has several records.
+"""Describe every node of a generalization lattice where some people have several records.
 
-Groups cannot be rolled up from node to node: how many people two groups have together is not the sum. So the
-rows are numbered anew at every node, but only by the attribute that turned, beside the numbers that those
-before it gave. The rows are in the order of their people throughout.
+This is the counterpart of `lattice_nodes`. Groups cannot be rolled up here: the number of people in the
+union of two groups is not the sum of their numbers. So every node counts from the rows, which costs time in
+proportion to rows instead of groups, and tables with one record per person keep the faster kernel.
+
+Classes are numbered attribute by attribute: if only one attribute changes its level, the numbers up to the
+attribute before it are reused. The rows stay in the order of their people throughout, so that one
+comparison tells whether a class has met a person before.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ import numpy as np
 
 from sfumato.kernels.compilation import njit
 from sfumato.kernels.lattice_nodes import DescribedNodes, Prior, describe_people
-from sfumato.kernels.people_counts import room_for
+from sfumato.kernels.people_counts import tally_room
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _LOG_2 = float(np.log(2.0))
@@ -28,7 +32,7 @@ class PersonRows(NamedTuple):
     codes
         For each attribute the value of each row.
     people, weights, values
-        The person, the records and the sensitive value of each row; no values where none is looked at.
+        The person, the records and the sensitive value of each row; ``values`` is empty if none is needed.
     """
 
     codes: Codes
@@ -38,7 +42,7 @@ class PersonRows(NamedTuple):
 
 
 class LevelTable(NamedTuple):
-    """What every value becomes on every level, the levels of all attributes one after the other.
+    """What every value becomes on every level; the levels of all attributes are numbered consecutively.
 
     ``nodes`` and ``losses`` of a level begin at its ``starts``; ``n_nodes`` says how many nodes it has.
     ``first`` is the first level of each attribute, the end appended.
@@ -51,11 +55,11 @@ class LevelTable(NamedTuple):
     first: Integers
 
 
-class _Slots(NamedTuple):
+class _PairTable(NamedTuple):
     """Room to number pairs.
 
-    ``cells`` holds numbers that go on from use to use, the last of them how far they went: what is smaller
-    was left by an earlier use, so that nothing is ever cleared.
+    Nothing is ever cleared: the numbers in ``cells`` increase from use to use, and its last entry is where
+    the next use begins. A smaller number is left over from an earlier use.
     """
 
     cells: Integers
@@ -64,8 +68,8 @@ class _Slots(NamedTuple):
     stamps: Integers
 
 
-class _Crowds(NamedTuple):
-    """Room for what is counted of the classes of one node."""
+class _ClassRoom(NamedTuple):
+    """Room for the counts of one node's classes."""
 
     sizes: Integers
     people: Integers
@@ -85,13 +89,13 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
     n_slots = 16
     while n_slots < 2 * n_rows:
         n_slots *= 2
-    slots = _Slots(
+    slots = _PairTable(
         np.full(_MOST_CELLS + 1, -1, np.int64),
         np.empty(n_slots, np.int64),
         np.empty(n_slots, np.int64),
         np.zeros(n_slots + 1, np.int64),
     )
-    crowds = _Crowds(
+    room = _ClassRoom(
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
         np.empty(n_rows, np.int64),
@@ -100,13 +104,13 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
         np.empty(n_rows + 1, np.int64),
         np.empty(n_rows, np.int64),
     )
-    alone = _alone(prior.shares, prior.n_values)
+    alone = _single_value_divergences(prior.shares, prior.n_values)
     level = levels.first[:-1].copy()
     turning = 0
     node = 0
     while True:
         for attribute in range(turning, n_attributes):
-            n_classes[attribute + 1] = _number(
+            n_classes[attribute + 1] = _number_pairs(
                 numbers[attribute],
                 n_classes[attribute],
                 rows.codes[attribute],
@@ -117,20 +121,20 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
             )
         n_here = int(n_classes[n_attributes])
         class_of = numbers[n_attributes]
-        _count(rows, class_of, n_here, crowds)
-        _price(rows, levels, level, n_here, crowds)
+        _count_classes(rows, class_of, n_here, room)
+        _sum_losses(rows, levels, level, n_here, room)
         nodes.n_classes[node] = n_here
         nodes.smallest[node], nodes.squares[node], nodes.weighted_k[node] = describe_people(
-            crowds.people[:n_here],
-            crowds.sizes[:n_here],
-            crowds.losses[:n_here],
+            room.people[:n_here],
+            room.sizes[:n_here],
+            room.losses[:n_here],
             nodes.small_classes[node],
             nodes.small_losses[node],
             nodes.small_records[node],
             nodes.small_squares[node],
         )
         if prior.n_values > 0:
-            _score(rows, class_of, n_here, crowds, prior, alone, nodes.scores[node])
+            _score_classes(rows, class_of, n_here, room, prior, alone, nodes.scores[node])
         turning = n_attributes - 1
         while turning >= 0 and level[turning] == levels.first[turning + 1] - 1:
             level[turning] = levels.first[turning]
@@ -142,28 +146,28 @@ def walk_people(rows: PersonRows, levels: LevelTable, prior: Prior, nodes: Descr
 
 
 @njit(cache=True)
-def _number(
+def _number_pairs(
     before: Integers,
     n_before: int,
     codes: Codes,
     nodes: Integers,
     n_nodes: int,
-    slots: _Slots,
+    slots: _PairTable,
     into: Integers,
 ) -> int:
-    """Number the pairs of what a row was before and its node, in the order in which they first occur."""
-    found = 0
+    """Number the pairs of a row's previous number and its node, in the order in which they first occur."""
+    n_pairs = 0
     if n_before * n_nodes <= _MOST_CELLS:
         cells = slots.cells
         base = cells[-1] + 1
         for row in range(codes.size):
             key = before[row] * n_nodes + nodes[codes[row]]
             if cells[key] < base:
-                cells[key] = base + found
-                found += 1
+                cells[key] = base + n_pairs
+                n_pairs += 1
             into[row] = cells[key] - base
-        cells[-1] = base + found
-        return found
+        cells[-1] = base + n_pairs
+        return n_pairs
     slot_keys, slot_numbers, stamps = slots.keys, slots.numbers, slots.stamps
     mask = slot_keys.size - 1
     stamps[-1] += 1
@@ -176,16 +180,16 @@ def _number(
         if stamps[slot] != use:
             stamps[slot] = use
             slot_keys[slot] = key
-            slot_numbers[slot] = found
-            found += 1
+            slot_numbers[slot] = n_pairs
+            n_pairs += 1
         into[row] = slot_numbers[slot]
-    return found
+    return n_pairs
 
 
 @njit(cache=True)
-def _count(rows: PersonRows, class_of: Integers, n_classes: int, crowds: _Crowds) -> None:
+def _count_classes(rows: PersonRows, class_of: Integers, n_classes: int, room: _ClassRoom) -> None:
     """Count the records and the people of each class, and note its first row."""
-    sizes, people, latest, first = crowds.sizes, crowds.people, crowds.latest, crowds.first
+    sizes, people, latest, first = room.sizes, room.people, room.latest, room.first
     sizes[:n_classes] = 0
     people[:n_classes] = 0
     latest[:n_classes] = -1
@@ -201,47 +205,49 @@ def _count(rows: PersonRows, class_of: Integers, n_classes: int, crowds: _Crowds
 
 
 @njit(cache=True)
-def _price(rows: PersonRows, levels: LevelTable, level: Integers, n_classes: int, crowds: _Crowds) -> None:
-    """Add up what a record of each class loses."""
-    crowds.losses[:n_classes] = 0.0
+def _sum_losses(
+    rows: PersonRows, levels: LevelTable, level: Integers, n_classes: int, room: _ClassRoom
+) -> None:
+    """Add up the loss of a record of each class."""
+    room.losses[:n_classes] = 0.0
     for attribute in range(level.size):
         losses = levels.losses[levels.starts[level[attribute]] :]
         codes = rows.codes[attribute]
         for number in range(n_classes):
-            crowds.losses[number] += losses[codes[crowds.first[number]]]
+            room.losses[number] += losses[codes[room.first[number]]]
 
 
 @njit(cache=True)
-def _score(
+def _score_classes(
     rows: PersonRows,
     class_of: Integers,
     n_classes: int,
-    crowds: _Crowds,
+    room: _ClassRoom,
     prior: Prior,
     alone: Floats,
     scores: Floats,
 ) -> None:
-    """Write what each of `SCORES` is over all classes; ``alone`` is the divergence of each value by itself.
+    """Compute each of `SCORES` over all classes; ``alone`` is the divergence of each value by itself.
 
-    What takes long is computed only where a cheaper score does not show it to be harmless: exp(entropy) is
-    never below 1 / the largest share of people, a distance never above total variation, nor above the mean
-    distance of its values alone.
+    The rows are first sorted by class (a counting sort that keeps people together). Expensive scores are
+    computed only if a cheaper bound does not rule out a new worst: exp(entropy) is at least 1 / the largest
+    share of people, and a distance is at most the total variation and the mean distance of its values alone.
     """
-    starts, order = crowds.starts, crowds.rows
+    starts, order = room.starts, room.rows
     starts[: n_classes + 1] = 0
     for row in range(class_of.size):
         starts[class_of[row] + 1] += 1
     for number in range(n_classes):
         starts[number + 1] += starts[number]
-        crowds.latest[number] = starts[number]
+        room.latest[number] = starts[number]
     for row in range(class_of.size):
-        order[crowds.latest[class_of[row]]] = row
-        crowds.latest[class_of[row]] += 1
+        order[room.latest[class_of[row]]] = row
+        room.latest[class_of[row]] += 1
     shares, inverse = prior.shares, prior.inverse
     alone_ordered, alone_hierarchical = prior.alone_ordered, prior.alone_hierarchical
     n_values = prior.n_values
     # taken out of the tuples once: in the loop each would be counted as one more reference
-    n_having, shared, holder, seen, own, mine = room_for(n_values)
+    n_having, shared, holder, seen, own, mine = tally_room(n_values)
     people, values, weights = rows.people, rows.values, rows.weights
     counted = np.full(int(rows.people.max()) + 1, -1, np.int64)
     fewest, least_diverse, least_entropy = float(n_values), np.inf, np.inf
@@ -249,7 +255,7 @@ def _score(
     moved, right, lowest, highest, surprise = 0.0, 0.0, 1.0, 1.0, 0.0
     lacks = False
     n_met = 0
-    # classes of one row have the distribution of their value alone; they come first, being the worst
+    # classes of one row have a single value; they come first because they are the worst
     single = np.zeros(n_values, np.int64)
     for number in range(n_classes):
         if starts[number + 1] - starts[number] == 1:
@@ -271,7 +277,7 @@ def _score(
         first, end = starts[number], starts[number + 1]
         if end - first == 1:
             continue
-        # as `count_values_of_people` does, which would cost a tenth more if it were called
+        # a copy of `count_values_of_people`: calling it would cost a tenth more
         n_seen, n_people, place = 0, 0, first
         while place < end:
             person = people[order[place]]
@@ -337,9 +343,9 @@ def _score(
                 entropy -= having * np.log(having)
             least_entropy = min(least_entropy, min(np.exp(max(entropy, 0.0)), float(n_different)))
         if min(distance, most_ordered / size) > farthest_ordered:
-            farthest_ordered = max(farthest_ordered, _ordered(shared, size, shares, n_values))
+            farthest_ordered = max(farthest_ordered, _ordered_distance(shared, size, shares, n_values))
         if min(distance, most_hierarchical / size) > farthest_hierarchical:
-            above = distance + _above(shared, size, prior.node_of, prior.node_shares, n_values)
+            above = distance + _inner_level_distance(shared, size, prior.node_of, prior.node_shares, n_values)
             farthest_hierarchical = max(farthest_hierarchical, above / (1 + prior.node_of.shape[0]))
         divergence = alone[seen[0]] if n_seen == 1 else _jensen_shannon(shared, size, shares, seen, n_seen)
         farthest_js = max(farthest_js, divergence)
@@ -363,8 +369,8 @@ def _score(
 
 
 @njit(cache=True)
-def _alone(prior: Floats, n_values: int) -> Floats:
-    """Return how far a group of each value alone diverges from the prior."""
+def _single_value_divergences(prior: Floats, n_values: int) -> Floats:
+    """Return the divergence between the prior and a group with only one value, for each value."""
     divergences = np.empty(n_values, np.float64)
     shared = np.ones(n_values, np.float64)
     for value in range(n_values):
@@ -374,20 +380,22 @@ def _alone(prior: Floats, n_values: int) -> Floats:
 
 
 @njit(cache=True)
-def _ordered(shared: Floats, size: float, prior: Floats, n_values: int) -> float:
-    reached = 0.0
+def _ordered_distance(shared: Floats, size: float, prior: Floats, n_values: int) -> float:
+    cumulated = 0.0
     expected = 0.0
     distance = 0.0
     for value in range(n_values - 1):
-        reached += shared[value]
+        cumulated += shared[value]
         expected += prior[value]
-        distance += abs(reached / size - expected)
+        distance += abs(cumulated / size - expected)
     return distance / max(n_values - 1, 1)
 
 
 @njit(cache=True)
-def _above(shared: Floats, size: float, node_of: Codes, node_shares: Floats, n_values: int) -> float:
-    """Return the sum over the levels between values and root of the total variation of the nodes."""
+def _inner_level_distance(
+    shared: Floats, size: float, node_of: Codes, node_shares: Floats, n_values: int
+) -> float:
+    """Return the total variation of the nodes, summed over the levels between values and root."""
     distance = 0.0
     counted = np.empty(node_shares.shape[1], np.float64)
     for level in range(node_of.shape[0]):

@@ -1,4 +1,11 @@
-"""Gather records into groups of k by maximum distance to the average record (MDAV)."""
+"""Gather records into groups of k by maximum distance to the average record (MDAV).
+
+Each round finds the record that is furthest from the average record, then the record furthest from that
+one, and groups each of the two with its k - 1 nearest remaining records (Domingo-Ferrer, Torra, "Ordinal,
+continuous and heterogeneous k-anonymity through microaggregation", 2005). Fewer than 2k records at the end
+make the last group, so every group has at least k. A round looks at all remaining records three times,
+about n² / k distances in all; a heap of size k finds the nearest without sorting.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +15,7 @@ from sfumato.kernels.compilation import njit
 from sfumato.runtime.arrays import Floats, Integers
 
 Origin = tuple[Floats, Integers]
-"""What distances are taken from: numbers, and the value of each category."""
+"""The point that distances are measured from: numbers, and the value of each category."""
 
 
 @njit(cache=True)
@@ -26,7 +33,7 @@ def mdav(numbers: Floats, values: Integers, nodes: Integers, heights: Integers, 
     heights
         For each categorical attribute the level of its root.
     k
-        The size of the groups but the last.
+        The size of all groups but the last, which may have up to 2k - 1.
     """
     n_records = len(numbers)
     left = np.arange(n_records)
@@ -40,16 +47,16 @@ def mdav(numbers: Floats, values: Integers, nodes: Integers, heights: Integers, 
         far = numbers[first], values[first]
         second = _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
         other = numbers[second], values[second]
-        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
+        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
         _furthest(numbers, values, nodes, heights, left[:n_left], other, distances, nearest)
-        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups + 1, values, counts)
+        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups + 1, values, counts)
         n_groups += 2
     if n_left >= 2 * k:
         average = _average(numbers, counts, left[:n_left])
         first = _furthest(numbers, values, nodes, heights, left[:n_left], average, distances, nearest[:0])
         far = numbers[first], values[first]
         _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
-        n_left = _take(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
+        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
         n_groups += 1
     group_of[left[:n_left]] = n_groups
     return group_of
@@ -94,9 +101,9 @@ def _furthest(
     distances: Floats,
     nearest: Floats,
 ) -> int:
-    """Write how far each record lies from the origin, and how far the nearest, the last of them first.
+    """Write the distance of each record to ``distances``, and the lowest into the heap ``nearest``.
 
-    Return the furthest.
+    Return the furthest record.
     """
     means, _ = origin
     steps = _steps(nodes, heights, origin)
@@ -105,39 +112,41 @@ def _furthest(
     for place, record in enumerate(records):
         total = 0.0
         for column in range(numbers.shape[1]):
-            one, two = numbers[record, column], means[column]
-            if np.isnan(one) or np.isnan(two):
-                total += 0.0 if np.isnan(one) and np.isnan(two) else 1.0
+            value, mean = numbers[record, column], means[column]
+            if np.isnan(value) or np.isnan(mean):
+                total += 0.0 if np.isnan(value) and np.isnan(mean) else 1.0
             else:
-                total += (one - two) ** 2
+                total += (value - mean) ** 2
         for column in range(values.shape[1]):
             total += steps[column, values[record, column]]
         distances[place] = total
         if total > most:
             furthest, most = record, total
         if len(nearest) and total < nearest[0]:
-            _let_in(nearest, total)
+            _replace_largest(nearest, total)
     return int(furthest)
 
 
 @njit(cache=True)
 def _steps(nodes: Integers, heights: Integers, origin: Origin) -> Floats:
-    """Return for each value how far one has to climb to meet the origin, as a share squared."""
-    _, there = origin
+    """Return for each value its squared distance from the origin: (levels to a shared node / height)²."""
+    _, origin_values = origin
     steps = np.zeros((nodes.shape[0], nodes.shape[2]))
     for column in range(nodes.shape[0]):
         height = heights[column]
         for value in range(nodes.shape[2]):
             level = 0
-            while level < height and nodes[column, level, value] != nodes[column, level, there[column]]:
+            while (
+                level < height and nodes[column, level, value] != nodes[column, level, origin_values[column]]
+            ):
                 level += 1
             steps[column, value] = (level / height) ** 2
     return steps
 
 
 @njit(cache=True)
-def _let_in(heap: Floats, distance: float) -> None:
-    """Put a distance in the place of the largest, which stands first (a heap)."""
+def _replace_largest(heap: Floats, distance: float) -> None:
+    """Replace the largest distance of a heap, which is its first."""
     place = 0
     while 2 * place + 1 < len(heap):
         below = 2 * place + 1
@@ -151,7 +160,7 @@ def _let_in(heap: Floats, distance: float) -> None:
 
 
 @njit(cache=True)
-def _take(
+def _take_nearest(
     distances: Floats,
     limit: float,
     left: Integers,
@@ -162,7 +171,7 @@ def _take(
     values: Integers,
     counts: Integers,
 ) -> int:
-    """Put the k nearest of those who are left into a group; return how many are left then."""
+    """Move the k nearest remaining records into a group; return how many remain."""
     n_below = 0
     for place in range(n_left):
         if distances[place] < limit:

@@ -1,6 +1,10 @@
-"""Split many parts of a table at once: ranges, balanced cuts, and the move of the records.
+"""Split many parts of a table at once: choose columns, balanced or informative cuts, and move the records.
 
-The records lie part by part in one matrix. A part is the stretch from ``starts[p]`` to ``ends[p]``.
+These are the inner loops of Mondrian (LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional
+k-anonymity" and "Workload-aware anonymization", 2006). The records lie part by part in one matrix, and
+part ``p`` is the stretch from ``starts[p]`` to ``ends[p]``. Splitting a level of the recursion at a time
+keeps the loop compiled and moves every record at most once per level. A level costs O(n) for each column,
+plus sorting where a part is much smaller than a domain; informative cuts sort each part by each column.
 """
 
 from __future__ import annotations
@@ -10,7 +14,7 @@ import numpy as np
 from sfumato.kernels.compilation import INLINED, UNCOUNTED, njit
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
-# So few records are sorted by putting each in its place.
+# Up to this many records are sorted by insertion.
 _FEW = 32
 
 
@@ -18,10 +22,10 @@ _FEW = 32
 def widest_columns(
     low: Codes, high: Codes, last: Codes, importance: Floats, tries: Integers
 ) -> tuple[Integers, Booleans]:
-    """Return for each part the column to cut next, and whether there is none left.
+    """Return for each part the column to cut next, and whether no column is left.
 
     Columns are ranked by (range / largest range) * importance, the widest first, ties by their order; a
-    column with one code cannot be cut. ``tries`` says how many were tried already.
+    column with one code cannot be cut. ``tries`` is the number of columns already tried.
     """
     n_columns = last.size
     column_of = np.zeros(tries.size, np.int64)
@@ -72,7 +76,7 @@ def balanced_cuts(
     plain
         For each column whether all its boundaries are equally deep.
     shared
-        For each column whether records at the median may go to either side.
+        For each column whether records at the median may go to both sides.
 
     Returns
     -------
@@ -120,64 +124,64 @@ def _distinct(
     codes: Codes,
     counts: Integers,
 ) -> int:
-    """List the different codes of a column in a stretch, ascending, with their weights; return how many."""
+    """List the distinct codes of a column in a stretch, ascending, with their weights; return how many."""
     if last - first >= 8 * (end - begin):
-        # a few records in a wide domain: sorting them is cheaper than walking through it
+        # for a few records in a wide domain, sorting is cheaper than scanning the domain
         if end - begin <= _FEW:
             return _distinct_of_few(records, weights, begin, end, column, codes, counts)
         return _distinct_sorted(records, weights, begin, end, column, codes, counts)
     for row in range(begin, end):
         histogram[records[row, column]] += weights[row]
-    found = 0
+    n_found = 0
     for code in range(first, last + 1):
-        codes[found] = code
-        counts[found] = histogram[code]
-        found += histogram[code] > 0
+        codes[n_found] = code
+        counts[n_found] = histogram[code]
+        n_found += histogram[code] > 0
         histogram[code] = 0
-    return found
+    return n_found
 
 
 @njit(cache=True, **UNCOUNTED)
 def _distinct_of_few(
     records: Codes, weights: Integers, begin: int, end: int, column: int, codes: Codes, counts: Integers
 ) -> int:
-    """Do the same by putting every record in its place."""
-    found = 0
+    """List the distinct codes by insertion sort; see `_distinct`."""
+    n_found = 0
     for row in range(begin, end):
         code = np.int32(records[row, column])
-        place = found
+        place = n_found
         while place > 0 and codes[place - 1] > code:
             place -= 1
         if place > 0 and codes[place - 1] == code:
             counts[place - 1] += weights[row]
             continue
-        for later in range(found, place, -1):
+        for later in range(n_found, place, -1):
             codes[later] = codes[later - 1]
             counts[later] = counts[later - 1]
         codes[place] = code
         counts[place] = weights[row]
-        found += 1
-    return found
+        n_found += 1
+    return n_found
 
 
 @njit(cache=True)
 def _distinct_sorted(
     records: Codes, weights: Integers, begin: int, end: int, column: int, codes: Codes, counts: Integers
 ) -> int:
-    """Do the same by sorting."""
+    """List the distinct codes by sorting; see `_distinct`."""
     keys = np.empty(end - begin, np.int64)
     for row in range(begin, end):
         keys[row - begin] = np.int64(records[row, column]) << 32 | (row - begin)
     keys = np.sort(keys)
-    found = 0
+    n_found = 0
     for key in keys:
         code = key >> 32
-        if found == 0 or codes[found - 1] != code:
-            codes[found] = code
-            counts[found] = 0
-            found += 1
-        counts[found - 1] += weights[begin + (key & 0xFFFFFFFF)]
-    return found
+        if n_found == 0 or codes[n_found - 1] != code:
+            codes[n_found] = code
+            counts[n_found] = 0
+            n_found += 1
+        counts[n_found - 1] += weights[begin + (key & 0xFFFFFFFF)]
+    return n_found
 
 
 @njit(cache=True, **INLINED)
@@ -222,11 +226,10 @@ def informative_cuts(
     n_targets: int,
     tries: Integers,
 ) -> tuple[Integers, Codes, Integers, Booleans]:
-    """Return for each part the cut that tells most about a target column.
+    """Return for each part the cut that is most informative about a target column.
 
-    Every column has its best cut: the one that leaves the least entropy of the target, of those the
-    most even one, of those the first. Columns are ranked by that entropy, ties by their order; ``tries``
-    says how many were tried already.
+    The best cut of a column leaves the lowest entropy of the target; ties go to the most even cut, then to
+    the first. Columns are ranked by that entropy, ties by their order; ``tries`` is the number already tried.
 
     Returns
     -------
@@ -245,12 +248,12 @@ def informative_cuts(
     lefts = np.empty(n_columns, np.int64)
     for part in range(starts.size):
         stretch = records[starts[part] : ends[part]]
-        held = weights[starts[part] : ends[part]]
+        held_weights = weights[starts[part] : ends[part]]
         for column in range(n_columns):
             entropies[column] = np.inf
             if high[part, column] > low[part, column]:
                 entropies[column], best_cuts[column], lefts[column] = _most_informative(
-                    stretch, held, column, target, joins[column], left_counts, right_counts
+                    stretch, held_weights, column, target, joins[column], left_counts, right_counts
                 )
         for column in range(n_columns):
             if entropies[column] == np.inf:
@@ -262,7 +265,7 @@ def informative_cuts(
                 )
             if rank == tries[part]:
                 column_of[part], cuts[part], ended[part] = column, best_cuts[column], False
-                sizes[2 * part], sizes[2 * part + 1] = lefts[column], held.sum() - lefts[column]
+                sizes[2 * part], sizes[2 * part + 1] = lefts[column], held_weights.sum() - lefts[column]
                 break
     return column_of, cuts, sizes, ended
 
@@ -270,23 +273,23 @@ def informative_cuts(
 @njit(cache=True)
 def _most_informative(
     stretch: Codes,
-    held: Integers,
+    held_weights: Integers,
     column: int,
     target: int,
     joins: Codes,
     left_counts: Integers,
     right_counts: Integers,
 ) -> tuple[float, int, int]:
-    """Return the least entropy that a cut leaves, in billionths, the cut, and the weight to its left."""
-    n_rows = held.size
+    """Return the lowest entropy that a cut leaves, in billionths, the cut, and the weight to its left."""
+    n_rows = held_weights.size
     keys = np.empty(n_rows, np.int64)
     left_counts[:] = 0
     right_counts[:] = 0
     total = 0
     for row in range(n_rows):
         keys[row] = np.int64(stretch[row, column]) << 32 | row
-        right_counts[stretch[row, target]] += held[row]
-        total += held[row]
+        right_counts[stretch[row, target]] += held_weights[row]
+        total += held_weights[row]
     keys = np.sort(keys)
     deepest = 1
     for code in range((keys[0] >> 32) + 1, (keys[-1] >> 32) + 1):
@@ -304,7 +307,7 @@ def _most_informative(
             for boundary in range((keys[place - 1] >> 32) + 1, code + 1):
                 if joins[boundary] == deepest:
                     entropy = _weighted_log(left) - left_sum + _weighted_log(total - left) - right_sum
-                    # whole billionths: what differs by the order of the summing is a tie
+                    # whole billionths, so that differences in the order of summing are ties
                     entropy = np.rint(max(entropy, 0.0) / total * 1e9)
                     evener = abs(2 * left - total) < abs(2 * best_left - total)
                     if entropy < best or (entropy == best and evener):
@@ -312,11 +315,13 @@ def _most_informative(
                     break
         row = keys[place] & 0xFFFFFFFF
         value = stretch[row, target]
-        left_sum += _weighted_log(left_counts[value] + held[row]) - _weighted_log(left_counts[value])
-        right_sum += _weighted_log(right_counts[value] - held[row]) - _weighted_log(right_counts[value])
-        left_counts[value] += held[row]
-        right_counts[value] -= held[row]
-        left += held[row]
+        left_sum += _weighted_log(left_counts[value] + held_weights[row]) - _weighted_log(left_counts[value])
+        right_sum += _weighted_log(right_counts[value] - held_weights[row]) - _weighted_log(
+            right_counts[value]
+        )
+        left_counts[value] += held_weights[row]
+        right_counts[value] -= held_weights[row]
+        left += held_weights[row]
     return best, best_cut, best_left
 
 
@@ -326,7 +331,7 @@ def _weighted_log(count: int) -> float:
 
 
 @njit(cache=True)
-def sides(
+def records_by_side(
     records: Codes,
     weights: Integers,
     starts: Integers,
@@ -360,7 +365,7 @@ def sides(
 
 
 @njit(cache=True)
-def divide(
+def move_records(
     records: Codes,
     words: Integers,
     weights: Integers,
@@ -374,7 +379,7 @@ def divide(
     low: Codes,
     high: Codes,
 ) -> tuple[Integers, Codes, Codes]:
-    """Move the records of the allowed parts, left ones first.
+    """Reorder the records of the allowed parts in place, those of the left side first.
 
     Parameters
     ----------
@@ -409,8 +414,8 @@ def divide(
             if quota > 0 and code == cut:
                 goes_left = True
                 quota -= weights[place]
-            # written to both sides, and counted on one: what does not count is written over, and no
-            # processor needs to guess
+            # written to both sides and counted on one: the other copy is overwritten later, and without a
+            # branch the processor has nothing to mispredict
             _copy_row(words, place, kept_words, n_right, n_words)
             _copy_row(words, place, words, to, n_words)
             kept_weights[n_right] = weights[place]
@@ -420,21 +425,21 @@ def divide(
             to += goes_left
             n_right += not goes_left
         middles[part] = to
-        # place by place: to assign a stretch at once takes numba seconds more to compile, and no less to run
+        # row by row: assigning a whole stretch takes seconds longer to compile and is no faster
         for place in range(n_right):
             _copy_row(kept_words, place, words, to + place, n_words)
             weights[to + place] = kept_weights[place]
             order[to + place] = kept_order[place]
         for side, first, end in ((0, starts[part], to), (1, to, ends[part])):
-            for each in range(low.shape[1]):
-                outer_low, outer_high = low[part, each], high[part, each]
-                if each == column and side == 0:
+            for other in range(low.shape[1]):
+                outer_low, outer_high = low[part, other], high[part, other]
+                if other == column and side == 0:
                     outer_high = np.int32(cut if quotas[part] > 0 else cut - 1)
-                elif each == column:
+                elif other == column:
                     outer_low = cut
                 child = 2 * part + side
-                side_low[child, each], side_high[child, each] = _range_of(
-                    records, first, end, each, outer_low, outer_high
+                side_low[child, other], side_high[child, other] = _range_of(
+                    records, first, end, other, outer_low, outer_high
                 )
     return middles, side_low, side_high
 
@@ -443,7 +448,7 @@ def divide(
 def _range_of(
     records: Codes, first: int, end: int, column: int, outer_low: int, outer_high: int
 ) -> tuple[int, int]:
-    """Find the range of a column in a stretch, and stop as soon as it is as wide as it can be."""
+    """Return the range of a column in a stretch; stop as soon as it is as wide as possible."""
     low, high = outer_high, outer_low
     for begin in range(first, end, 128):
         for row in range(begin, min(begin + 128, end)):
@@ -457,9 +462,9 @@ def _range_of(
 
 @njit(cache=True, **INLINED)
 def _copy_row(words: Integers, place: int, others: Integers, to: int, n_words: int) -> None:
-    """Copy a row word by word: mostly there are no more than two."""
+    """Copy a row word by word; most rows have no more than two words."""
     others[to, 0] = words[place, 0]
     if n_words > 1:
         others[to, 1] = words[place, 1]
-    for each in range(2, n_words):
-        others[to, each] = words[place, each]
+    for word in range(2, n_words):
+        others[to, word] = words[place, word]

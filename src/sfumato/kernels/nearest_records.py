@@ -1,7 +1,9 @@
-"""Compare many people with all released rows: the nearest ones, how dense they lie, who fits a predicate.
+"""Compare people with all released rows: find the nearest rows, densities, and rows that fit a predicate.
 
-A distance adds up over the columns. For each person and each label (a released value; the labels of all
-columns are numbered in one line) it is known how far they lie apart, and a row is one label for each column.
+Distances add up over the columns. ``far`` holds the distance between each person and each label (a released
+value; the labels of all columns are numbered consecutively), so the distance to a row is the sum of one
+entry per column. Every person is compared with every row, which costs people x rows x columns. Only
+`count_within` needs no distances: a binary search in the most selective column narrows the rows first.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from sfumato.runtime.arrays import Codes, Floats, Integers
 
 Distances = npt.NDArray[np.float32]
 
-_SAME = 1e-5
-"""Distances that differ by less are equal: they were added up in single precision."""
+_TIE = 1e-5
+"""Distances that differ by less count as equal, because they are added up in single precision."""
 
 
 @njit(cache=True)
-def _measured(far: Distances, rows: Codes, distances: Distances) -> float:
-    """Write how far each row lies from one person, and return the least."""
+def _fill_distances(far: Distances, rows: Codes, distances: Distances) -> float:
+    """Compute the distance of each row from one person, and return the lowest."""
     n_rows, n_columns = rows.shape
     least = np.float32(np.inf)
     for row in range(n_rows):
@@ -36,12 +38,12 @@ def _measured(far: Distances, rows: Codes, distances: Distances) -> float:
 
 @njit(cache=True)
 def nearest_rows(far: Distances, rows: Codes) -> tuple[Floats, Integers]:
-    """Return for each person the least distance, and the first row that is so near.
+    """Return for each person the lowest distance, and the first row at that distance.
 
     Parameters
     ----------
     far
-        For each person and label how far they lie apart.
+        The distance between each person and each label.
     rows
         For each row and column its label.
     """
@@ -49,8 +51,8 @@ def nearest_rows(far: Distances, rows: Codes) -> tuple[Floats, Integers]:
     first = np.zeros(len(far), np.int64)
     distances = np.empty(len(rows), np.float32)
     for person in range(len(far)):
-        least[person] = _measured(far[person], rows, distances)
-        while distances[first[person]] > least[person] + _SAME:
+        least[person] = _fill_distances(far[person], rows, distances)
+        while distances[first[person]] > least[person] + _TIE:
             first[person] += 1
     return least, first
 
@@ -59,7 +61,7 @@ def nearest_rows(far: Distances, rows: Codes) -> tuple[Floats, Integers]:
 def nearest_votes(
     far: Distances, rows: Codes, starts: Integers, values: Integers, weights: Floats, n_values: int
 ) -> Floats:
-    """Return for each person how much the nearest rows give to each value.
+    """Return for each person the weight that the nearest rows give to each value.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def nearest_votes(
     votes = np.zeros((len(far), n_values), np.float64)
     distances = np.empty(len(rows), np.float32)
     for person in range(len(far)):
-        limit = _measured(far[person], rows, distances) + _SAME
+        limit = _fill_distances(far[person], rows, distances) + _TIE
         for row in range(len(rows)):
             if distances[row] <= limit:
                 for entry in range(starts[row], starts[row + 1]):
@@ -83,7 +85,7 @@ def nearest_votes(
 
 @njit(cache=True)
 def draw_nearest(far: Distances, rows: Codes, first_record: Integers, drawn: Floats) -> Integers:
-    """Return for each person some of the nearest records; of those equally near they are drawn.
+    """Return for each person some of the nearest records; ties are broken at random.
 
     Parameters
     ----------
@@ -92,14 +94,14 @@ def draw_nearest(far: Distances, rows: Codes, first_record: Integers, drawn: Flo
     first_record
         Row ``i`` stands for the records from ``first_record[i]`` up to ``first_record[i + 1]``.
     drawn
-        For each person as many numbers from 0 up to 1 as records are wanted: which of those equally near.
+        For each person as many numbers in [0, 1) as records are wanted, to break ties.
     """
     n_rows, n_wanted = len(rows), drawn.shape[1]
-    found = np.empty((len(far), n_wanted), np.int64)
+    drawn_records = np.empty((len(far), n_wanted), np.int64)
     distances = np.empty(n_rows, np.float32)
     left = np.empty(n_rows, np.int64)
     for person in range(len(far)):
-        least = _measured(far[person], rows, distances)
+        least = _fill_distances(far[person], rows, distances)
         left[:] = np.diff(first_record)
         for wanted in range(n_wanted):
             if wanted > 0:
@@ -109,24 +111,24 @@ def draw_nearest(far: Distances, rows: Codes, first_record: Integers, drawn: Flo
                         least = min(least, float(distances[row]))
             total = 0
             for row in range(n_rows):
-                if left[row] > 0 and distances[row] <= least + _SAME:
+                if left[row] > 0 and distances[row] <= least + _TIE:
                     total += left[row]
             place = int(drawn[person, wanted] * total)
             row = 0
             while True:
-                if left[row] > 0 and distances[row] <= least + _SAME:
+                if left[row] > 0 and distances[row] <= least + _TIE:
                     if place < left[row]:
                         break
                     place -= left[row]
                 row += 1
             left[row] -= 1
-            found[person, wanted] = first_record[row] + place
-    return found
+            drawn_records[person, wanted] = first_record[row] + place
+    return drawn_records
 
 
 @njit(cache=True)
 def densities(far: Distances, rows: Codes, weights: Floats, width: float) -> Floats:
-    """Return for each person the weight of the rows around: each counts less the farther it lies.
+    """Return for each person the weight of the rows nearby, which falls exponentially with distance.
 
     Parameters
     ----------
@@ -137,14 +139,14 @@ def densities(far: Distances, rows: Codes, weights: Floats, width: float) -> Flo
     width
         At this distance a row counts 1 / e of its weight.
     """
-    found = np.zeros(len(far), np.float64)
+    density = np.zeros(len(far), np.float64)
     distances = np.empty(len(rows), np.float32)
     for person in range(len(far)):
-        _measured(far[person], rows, distances)
+        _fill_distances(far[person], rows, distances)
         for row in range(len(rows)):
             if distances[row] < 30 * width:
-                found[person] += weights[row] * math.exp(-distances[row] / width)
-    return found
+                density[person] += weights[row] * math.exp(-distances[row] / width)
+    return density
 
 
 @njit(cache=True)
@@ -160,7 +162,7 @@ def count_within(
 ) -> Integers:
     """Return for each predicate how many people have a row within its bounds in every column.
 
-    Of the columns the one is looked at first in which the fewest rows begin within the bounds.
+    Rows are taken from the column in which the fewest begin within the bounds, then checked in all columns.
 
     Parameters
     ----------
@@ -169,27 +171,27 @@ def count_within(
     weights
         How many people each row stands for.
     person_of
-        Whose each row is, ascending, where somebody has several; each counts once. Else empty.
+        The person of each row, ascending, where people have several rows and count once; else empty.
     orders
         For each column its rows by their low ends.
     least, most
         For each predicate and column the bounds; infinite ones bind nothing.
     enough
-        Where so many are found, no more are looked for.
+        The count at which the search stops.
     """
     n_rows, n_columns = low.shape
     counts = np.zeros(len(least), np.int64)
     for predicate in range(len(least)):
-        begin, end, by = 0, n_rows, -1
+        begin, end, column_used = 0, n_rows, -1
         if len(person_of) == 0:
             for column in range(n_columns):
                 first = _first_from(low, orders, column, least[predicate, column], False)
                 last = _first_from(low, orders, column, most[predicate, column], True)
                 if last - first < end - begin:
-                    begin, end, by = first, last, column
+                    begin, end, column_used = first, last, column
         previous = -1
         for place in range(begin, end):
-            row = place if by < 0 else orders[by, place]
+            row = place if column_used < 0 else orders[column_used, place]
             column = 0
             while (
                 column < n_columns
@@ -211,7 +213,7 @@ def count_within(
 
 @njit(cache=True)
 def _first_from(low: Floats, orders: Integers, column: int, bound: float, beyond: bool) -> int:
-    """Return where rows, by their low ends, reach a bound or lie beyond it; those nowhere come last."""
+    """Return the first place, by low ends, that reaches the bound (or exceeds it); NaN comes last."""
     if bound == -np.inf:
         return 0
     if bound == np.inf:

@@ -1,9 +1,16 @@
-"""Improve a partition of weighted rows: who is near, and steps that lower the loss.
+"""Improve a partition of weighted rows by steps that lower its loss (local recoding).
 
-The loss of a class is the number of its records times what their cover costs one of them. A step founds
-a class around a row, from rows near it, or ends a class. Classes that become too small by it are ended
-too: their rows move to the classes that lose least by taking them. A step that raises the loss is taken
-back, unless chance, less and less often, lets it stand.
+The loss of a class is its number of records times the cost of their cover. A step either founds a class
+around a row, from rows near it, or dissolves one. Classes that become too small are dissolved too: their
+rows move to the classes that lose least by taking them. A step that raises the loss is undone, unless
+chance lets it stand, less and less often (simulated annealing: Kirkpatrick et al., "Optimization by
+simulated annealing", 1983; for the problem see Xu et al., "Utility-based anonymization using local
+recoding", 2006).
+
+The partition stays valid: a step that would leave a class below the smallest size fails and is undone, and
+models that look at more than sizes are checked between waves of steps that touch each class at most once
+(`undo_failed_steps`). A step looks only at a row's neighbours and a few wide classes. Each class stores its
+range, and how many rows hold each end of it, so that most moves are priced without looking at its rows.
 """
 
 from __future__ import annotations
@@ -13,21 +20,22 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.kernels.compilation import INLINED, UNCOUNTED, njit
-from sfumato.kernels.greedy_clusters import NOBODY, NONE, joint_cost
+from sfumato.kernels.greedy_clusters import NO_ITEM, ZERO, joint_cost
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
-# Sums of losses that differ by less are equal.
-_NOTHING = 1e-12
-# How often a step ends a class instead of founding one.
-_ENDS = 0.1
-# How much chance has a say in who joins a new class.
-_WHIM = 0.6
-# To end a class costs this share of its loss for each record that must move, one guesses.
-_RUIN = 0.2
-# Beside the classes near it a row may join one of some wide ones, which cost more than twice the mean.
+# Sums of losses that differ by less are ties.
+_TIE = 1e-12
+# The share of steps that dissolve a class instead of founding one.
+_DISSOLVE_SHARE = 0.1
+# The random noise in the choice of the next row of a new class, relative to the change in loss.
+_JOIN_NOISE = 0.6
+# A guess: when a class is dissolved, each record that must move costs this share of its old cost on top.
+_MOVE_COST_GUESS = 0.2
+# Apart from the classes near it, a row may join one of some wide classes, which cost more than twice the
+# mean.
 _N_WIDE = 8
-_WIDE = 2.0
-# What is noted of each end of a class: how many rows have its lowest code, the next code, how many have that.
+_WIDE_FACTOR = 2.0
+# Stored for each end of a class: how many rows have the lowest code, the next code, and how many have that.
 _AT_LOWEST, _NEXT, _AT_NEXT = 0, 1, 2
 _LAST_CODE = np.iinfo(np.int32).max
 
@@ -35,17 +43,17 @@ _LAST_CODE = np.iinfo(np.int32).max
 class Partition(NamedTuple):
     """A partition that can be changed: the rows of a class are a doubly linked list.
 
-    There is a place for as many classes as there are rows; one without rows is free.
+    There is a place for as many classes as there are rows; a place without rows is free.
 
     Parameters
     ----------
     prices, columns, nodes
         What covers cost.
     codes, weights
-        The rows. The codes of all columns stand there twice, then with the other sign: both ends of a
-        range are lowest codes.
+        The rows. The codes of all columns occur twice, the second time negated, so that both ends of a range
+        are lowest codes.
     neighbours
-        The nearest other rows of each row, -1 behind the last.
+        The nearest other rows of each row, -1 after the last.
     class_of, following, preceding
         The class of each row, and its neighbours in the list.
     first, sizes
@@ -56,7 +64,7 @@ class Partition(NamedTuple):
         For each class and each of its lowest codes how many of its rows have it, the next code, and how many
         rows have that, or 0 where the next one is not known.
     order
-        The rows in the order in which chance counts them; near ones may stand together in memory.
+        The rows in the order in which random numbers index them, so that similar rows may be stored together.
     """
 
     prices: Floats
@@ -76,15 +84,15 @@ class Partition(NamedTuple):
     order: Integers
 
 
-class Before(NamedTuple):
-    """What classes were before a step that may be taken back.
+class SavedClasses(NamedTuple):
+    """The state of classes before a step that may be undone.
 
     Parameters
     ----------
     steps
-        The step that each class was noted for.
+        The step for which each class was last saved.
     lowest, costs, ends
-        What it was then.
+        Its state at that time.
     """
 
     steps: Integers
@@ -93,19 +101,19 @@ class Before(NamedTuple):
     ends: Codes
 
 
-class Near(NamedTuple):
-    """The neighbours of a row who may join its class, and what is known of them so far.
+class Neighbours(NamedTuple):
+    """The neighbours of a row that may join its class, with cached prices.
 
     Parameters
     ----------
     rows, homes
-        Who they are, and their classes, -1 for who has joined.
+        The neighbours and their classes, -1 once they have joined.
     weights, codes
-        How many records each has, and its code in every column: side by side, so that all are priced at once.
+        The records of each, and its code in every column, stored by column so that all are priced at once.
     relief, is_exact
-        By how much the loss of the class falls that one leaves, or a bound of it.
+        How much the loss of its class falls when the neighbour leaves, or an upper bound of that.
     costs
-        What the new class would cost one record with each, infinite for who has joined.
+        The cost per record of the new class with each, infinite once it has joined.
     """
 
     rows: Integers
@@ -117,15 +125,15 @@ class Near(NamedTuple):
     costs: Floats
 
 
-class Journal(NamedTuple):
-    """The moves of steps that stand, to take them back.
+class MoveJournal(NamedTuple):
+    """The moves of accepted steps, so that they can be undone.
 
     Parameters
     ----------
     rows, origins, targets
-        What moved, from which class, to which.
+        Each row that moved, from which class, and to which.
     steps
-        The step that it belongs to.
+        The step of each move.
     """
 
     rows: Integers
@@ -134,18 +142,18 @@ class Journal(NamedTuple):
     steps: Integers
 
 
-class Hosts(NamedTuple):
-    """The classes that a row without one may join, and what is known of them so far.
+class HostClasses(NamedTuple):
+    """The classes that a row of a dissolved class may join, with cached prices.
 
     Parameters
     ----------
     wide
-        Classes that cost much, some of which every row looks at.
+        Expensive classes, a sample of which is offered to every row.
     met, different
-        Those that the row looks at, in order, as often as it meets them, and once.
+        The classes offered to the row, in order: with repetitions, and each once.
     looks, rises
-        When a row last looked at each class, and by how much the loss rises if it joins, where that was
-        less than for those before.
+        When each class was last priced, and how much the loss rises if the row joins it, where that was less
+        than for the classes before it.
     """
 
     wide: Integers
@@ -155,7 +163,7 @@ class Hosts(NamedTuple):
     rises: Floats
 
 
-# Who is near.
+# Finding neighbours.
 
 
 @njit(cache=True)
@@ -169,7 +177,7 @@ def note_neighbours(
     columns: Integers,
     nodes: Integers,
 ) -> None:
-    """Let every row get to know the rows that stand near it in an order, and keep the nearest of them."""
+    """Compare every row with the rows within a window of an order, and keep the nearest."""
     last = neighbours.shape[1] - 1
     for place in range(order.size):
         one = order[place]
@@ -184,7 +192,7 @@ def note_neighbours(
 
 
 @njit(cache=True)
-def introduce_neighbours(
+def note_neighbours_of_neighbours(
     codes: Codes,
     first: int,
     end: int,
@@ -195,14 +203,14 @@ def introduce_neighbours(
     columns: Integers,
     nodes: Integers,
 ) -> None:
-    """Let the rows from first to end get to know those whom their neighbours know."""
+    """Compare the rows from first to end with the neighbours of their neighbours, and keep the nearest."""
     last = neighbours.shape[1] - 1
     for row in range(first, end):
         for friend in known[row]:
             if friend < 0:
                 break
             for name in known[friend]:
-                other = NONE + name
+                other = ZERO + name
                 if other < 0:
                     break
                 if other != row:
@@ -235,18 +243,18 @@ def _keep_nearest(neighbours: Codes, distances: Floats, row: int, name: int, dis
     distances[row, place] = distance
 
 
-# Classes, and how a row moves from one to another.
+# Classes, and moving rows between them.
 
 
 @njit(cache=True)
-def gather(classes: Partition) -> None:
+def fill_partition(classes: Partition) -> None:
     """Fill in the lists, sizes, ranges and costs of the classes; only the class of each row is given."""
     classes.first[:] = -1
     classes.sizes[:] = 0
     for row in classes.order[::-1]:
         _join(classes, row, classes.class_of[row])
     for place in range(classes.weights.size):
-        _price(classes, place)
+        _price_class(classes, place)
 
 
 @njit(cache=True, **INLINED)
@@ -275,7 +283,7 @@ def _detach(classes: Partition, row: int) -> None:
 
 @njit(cache=True, **INLINED)
 def _join(classes: Partition, row: int, place: int) -> bool:
-    """Let a row of no class join one; return whether that has another range now."""
+    """Add a row to a class; return whether that changes the range of the class."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
     is_new = classes.first[place] < 0
     widens = is_new
@@ -299,7 +307,7 @@ def _join(classes: Partition, row: int, place: int) -> bool:
 
 @njit(cache=True, **INLINED)
 def _leave(classes: Partition, row: int) -> bool:
-    """Let a row leave its class; return whether that has another range now."""
+    """Remove a row from its class; return whether that changes the range of the class."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
     place = classes.class_of[row]
     _detach(classes, row)
@@ -325,25 +333,24 @@ def _leave(classes: Partition, row: int) -> bool:
 def _look_for_next(
     place: int, end: int, codes: Codes, following: Integers, first: Integers, lowest: Codes, ends: Codes
 ) -> None:
-    """Find the code of a class that is next to its lowest, unless it is known."""
+    """Find the second lowest code of a class, unless it is known."""
     if ends[place, end, _AT_NEXT] > 0:
         return
     least = lowest[place, end]
-    found, n_found = _LAST_CODE, 0
+    next_code, n_found = _LAST_CODE, 0
     row = first[place]
     while row >= 0:
         code = codes[row, end]
-        if least < code <= found:
-            n_found = n_found + 1 if code == found else 1
-            found = code
+        if least < code <= next_code:
+            n_found = n_found + 1 if code == next_code else 1
+            next_code = code
         row = following[row]
-    ends[place, end, _NEXT] = found
+    ends[place, end, _NEXT] = next_code
     ends[place, end, _AT_NEXT] = n_found
 
 
 @njit(cache=True, **INLINED)
-def _price(classes: Partition, place: int) -> None:
-    """Look up what the range of a class costs."""
+def _price_class(classes: Partition, place: int) -> None:
     lowest, prices, columns, nodes = classes.lowest, classes.prices, classes.columns, classes.nodes
     n_columns = columns.shape[0]
     cost = 0.0
@@ -356,7 +363,6 @@ def _price(classes: Partition, place: int) -> None:
 
 @njit(cache=True, **INLINED)
 def _price_of(column: int, low: int, high: int, prices: Floats, columns: Integers, nodes: Integers) -> float:
-    """Return what a range of codes of one column costs."""
     node = columns[column, 2]
     if node < 0:
         return prices[columns[column, 0] + columns[column, 1] * low + high]
@@ -376,7 +382,7 @@ def _cost_with(
     columns: Integers,
     nodes: Integers,
 ) -> float:
-    """Return what a class that a row joins costs one record, or infinity if it passes the limit."""
+    """Return the cost per record of a class with one more row, or infinity above the limit."""
     n_columns = columns.shape[0]
     cost = 0.0
     for column in range(n_columns):
@@ -390,7 +396,7 @@ def _cost_with(
 
 @njit(cache=True, **INLINED)
 def _cost_without(classes: Partition, place: int, row: int) -> float:
-    """Return what a class costs one record when a row leaves it, and others stay."""
+    """Return the cost per record of a class without one of its rows; other rows must remain."""
     codes, lowest, ends = classes.codes, classes.lowest, classes.ends
     n_columns = classes.columns.shape[0]
     cost = 0.0
@@ -408,8 +414,8 @@ def _cost_without(classes: Partition, place: int, row: int) -> float:
 
 
 @njit(cache=True, **INLINED)
-def _at_an_end(row: int, place: int, codes: Codes, lowest: Codes, ends: Codes) -> int:
-    """Return 0 for a row that is at no end of the range of its class, 1 beside others, 2 alone."""
+def _end_position(row: int, place: int, codes: Codes, lowest: Codes, ends: Codes) -> int:
+    """Return 0 for a row inside the range of its class, 1 if it shares an end, 2 if it is alone there."""
     n_columns = codes.shape[1] // 2
     at_end, alone = False, False
     for column in range(n_columns):
@@ -424,69 +430,68 @@ def _at_an_end(row: int, place: int, codes: Codes, lowest: Codes, ends: Codes) -
 
 
 @njit(cache=True, **INLINED)
-def _move(classes: Partition, row: int, target: int, before: Before, step: int) -> float:
-    """Move a row to another class and return by how much the loss rises."""
+def _move(classes: Partition, row: int, target: int, saved: SavedClasses, step: int) -> float:
+    """Move a row to another class and return the increase in loss."""
     sizes, costs = classes.sizes, classes.costs
     origin = classes.class_of[row]
     for place in (origin, target):
-        if before.steps[place] != step:
-            before.steps[place] = step
-            before.costs[place] = costs[place]
-            _copy(place, classes.lowest, classes.ends, before.lowest, before.ends)
+        if saved.steps[place] != step:
+            saved.steps[place] = step
+            saved.costs[place] = costs[place]
+            _copy_range(place, classes.lowest, classes.ends, saved.lowest, saved.ends)
     loss_before = sizes[origin] * costs[origin] + sizes[target] * costs[target]
     if _leave(classes, row):
-        _price(classes, origin)
+        _price_class(classes, origin)
     if _join(classes, row, target):
-        _price(classes, target)
+        _price_class(classes, target)
     return sizes[origin] * costs[origin] + sizes[target] * costs[target] - loss_before
 
 
 @njit(cache=True, **INLINED)
-def _copy(place: int, lowest: Codes, ends: Codes, to_lowest: Codes, to_ends: Codes) -> None:
-    """Copy the range of a class, and who is at its ends."""
+def _copy_range(place: int, lowest: Codes, ends: Codes, to_lowest: Codes, to_ends: Codes) -> None:
     for end in range(lowest.shape[1]):
         to_lowest[place, end] = lowest[place, end]
-        for each in range(ends.shape[2]):
-            to_ends[place, end, each] = ends[place, end, each]
+        for entry in range(ends.shape[2]):
+            to_ends[place, end, entry] = ends[place, end, entry]
 
 
 @njit(cache=True, **UNCOUNTED)
-def _undo(classes: Partition, journal: Journal, before: Before, begin: int, end: int) -> None:
-    """Take the last step back: its rows move back, and its classes are what they were."""
+def _undo_step(classes: Partition, journal: MoveJournal, saved: SavedClasses, begin: int, end: int) -> None:
+    """Undo the last step: move its rows back and restore its classes from what was saved."""
     for entry in range(end - 1, begin - 1, -1):
         _detach(classes, journal.rows[entry])
         _attach(classes, journal.rows[entry], journal.origins[entry])
     for entry in range(begin, end):
         for place in (journal.origins[entry], journal.targets[entry]):
-            if before.steps[place] >= 0:
-                before.steps[place] = -1
-                classes.costs[place] = before.costs[place]
-                _copy(place, before.lowest, before.ends, classes.lowest, classes.ends)
+            if saved.steps[place] >= 0:
+                saved.steps[place] = -1
+                classes.costs[place] = saved.costs[place]
+                _copy_range(place, saved.lowest, saved.ends, classes.lowest, classes.ends)
 
 
 @njit(cache=True)
-def take_back_steps(classes: Partition, journal: Journal, n_moves: int, fails: Booleans) -> None:
-    """Take every step of a wave back that changed a class which fails now."""
-    begin = NONE
+def undo_failed_steps(classes: Partition, journal: MoveJournal, n_moves: int, fails: Booleans) -> None:
+    """Undo every step of a wave that changed a class which now fails the model."""
+    begin = ZERO
     for end in range(1, n_moves + 1):
         if end == n_moves or journal.steps[end] != journal.steps[begin]:
             failed = False
             for entry in range(begin, end):
                 failed |= fails[journal.origins[entry]] or fails[journal.targets[entry]]
             if failed:
-                _take_back(classes, journal, begin, end)
+                _undo_moves(classes, journal, begin, end)
             begin = end
 
 
 @njit(cache=True)
-def _take_back(classes: Partition, journal: Journal, begin: int, end: int) -> None:
-    """Move the rows back, those that moved last first."""
+def _undo_moves(classes: Partition, journal: MoveJournal, begin: int, end: int) -> None:
+    """Move the rows back, the last moves first."""
     for entry in range(end - 1, begin - 1, -1):
         _leave(classes, journal.rows[entry])
         _join(classes, journal.rows[entry], journal.origins[entry])
     for entry in range(begin, end):
-        _price(classes, journal.origins[entry])
-        _price(classes, journal.targets[entry])
+        _price_class(classes, journal.origins[entry])
+        _price_class(classes, journal.targets[entry])
 
 
 # Steps.
@@ -495,7 +500,7 @@ def _take_back(classes: Partition, journal: Journal, begin: int, end: int) -> No
 @njit(cache=True)
 def improve(
     classes: Partition,
-    journal: Journal,
+    journal: MoveJournal,
     locked: Booleans,
     in_waves: bool,
     least: int,
@@ -503,33 +508,36 @@ def improve(
     temperature: float,
     rng: np.random.Generator,
 ) -> int:
-    """Try steps at random, and keep those that lower the loss, or nearly.
+    """Try steps at random, and keep those that lower the loss or hardly raise it.
+
+    A step may raise the loss by an exponentially distributed allowance, as in simulated annealing. The
+    classes that a step changes are saved first, so undoing it looks up no prices.
 
     Parameters
     ----------
     classes
-        What is improved.
+        The partition, changed in place.
     journal
         Filled with the moves.
     locked
         The classes that must not change.
     in_waves
-        Whether no class may change in two steps, so that each can be taken back by itself; the journal
-        then holds all steps that stand.
+        Whether no class may change in two steps, so that each step can be undone by itself; the journal then
+        holds all accepted steps.
     least
         The size of the smallest class allowed.
     n_steps
-        How many steps are tried.
+        The number of steps to try.
     temperature
-        How much a step may raise the loss, on average.
+        The mean of the allowance.
 
     Returns
     -------
     n_moves
-        How many moves the journal holds of steps that stand; without waves only those of the last.
+        The number of moves of accepted steps in the journal; without waves only those of the last step.
     """
     n_rows, n_near = classes.neighbours.shape
-    near = Near(
+    near = Neighbours(
         np.empty(n_near, np.int64),
         np.empty(n_near, np.int64),
         np.empty(n_near),
@@ -538,13 +546,13 @@ def improve(
         np.empty(n_near, np.bool_),
         np.empty(n_near),
     )
-    before = Before(
+    saved = SavedClasses(
         np.full(n_rows, -1, np.int64),
         np.empty_like(classes.lowest),
         np.empty_like(classes.costs),
         np.empty_like(classes.ends),
     )
-    hosts = Hosts(
+    hosts = HostClasses(
         np.empty(n_rows, np.int64),
         np.empty(n_near + _N_WIDE, np.int64),
         np.empty(n_near + _N_WIDE, np.int64),
@@ -554,30 +562,30 @@ def improve(
     free, n_free = _free_places(classes)
     is_free = classes.first < 0
     n_wide = _list_wide(classes, least, hosts.wide)
-    n_kept = NONE
+    n_kept = ZERO
     for step in range(n_steps):
         seed = classes.order[int(rng.random() * n_rows)]
         ended = classes.class_of[seed]
         if classes.costs[ended] == 0.0 or locked[ended]:
             continue
-        begun = n_kept if in_waves else NONE
-        allowance = -temperature * np.log(1.0 - rng.random()) - _NOTHING
+        first_move = n_kept if in_waves else ZERO
+        allowance = -temperature * np.log(1.0 - rng.random()) - _TIE
         place = -1
-        if n_free == 0 or rng.random() < _ENDS:
-            fine, change, n_moves = _end(
-                classes, journal, before, step, locked, ended, least, hosts, n_wide, rng, begun, allowance
+        if n_free == 0 or rng.random() < _DISSOLVE_SHARE:
+            is_valid, change, n_moves = _dissolve(
+                classes, journal, saved, step, locked, ended, least, hosts, n_wide, rng, first_move, allowance
             )
         else:
             n_free -= 1
             place = free[n_free]
             is_free[place] = False
-            change, n_founded = _found(
-                classes, journal, before, step, locked, seed, place, least, rng, begun, near
+            change, n_founded = _found_class(
+                classes, journal, saved, step, locked, seed, place, least, rng, first_move, near
             )
-            fine, change, n_moves = _end_the_broken(
+            is_valid, change, n_moves = _dissolve_too_small(
                 classes,
                 journal,
-                before,
+                saved,
                 step,
                 locked,
                 place,
@@ -585,13 +593,13 @@ def improve(
                 hosts,
                 n_wide,
                 rng,
-                begun,
+                first_move,
                 n_founded,
                 change,
                 allowance,
             )
-        if fine and change <= allowance:
-            for entry in range(begun, n_moves):
+        if is_valid and change <= allowance:
+            for entry in range(first_move, n_moves):
                 origin = journal.origins[entry]
                 journal.steps[entry] = step
                 if in_waves:
@@ -603,7 +611,7 @@ def improve(
                     n_free += 1
             n_kept = n_moves
         else:
-            _undo(classes, journal, before, begun, n_moves)
+            _undo_step(classes, journal, saved, first_move, n_moves)
             if place >= 0:
                 is_free[place] = True
                 free[n_free] = place
@@ -628,14 +636,14 @@ def _list_wide(classes: Partition, least: int, wide: Integers) -> int:
     mean = (sizes * costs).sum() / max(sizes.sum(), 1)
     n_wide = 0
     for place in range(costs.size):
-        if sizes[place] >= least and costs[place] > _WIDE * mean:
+        if sizes[place] >= least and costs[place] > _WIDE_FACTOR * mean:
             wide[n_wide] = place
             n_wide += 1
     return n_wide
 
 
 @njit(cache=True, **INLINED)
-def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> int:
+def _log_move(journal: MoveJournal, entry: int, row: int, origin: int, target: int) -> int:
     journal.rows[entry] = row
     journal.origins[entry] = origin
     journal.targets[entry] = target
@@ -643,10 +651,10 @@ def _note(journal: Journal, entry: int, row: int, origin: int, target: int) -> i
 
 
 @njit(cache=True, **UNCOUNTED)
-def _found(
+def _found_class(
     classes: Partition,
-    journal: Journal,
-    before: Before,
+    journal: MoveJournal,
+    saved: SavedClasses,
     step: int,
     locked: Booleans,
     seed: int,
@@ -654,22 +662,22 @@ def _found(
     least: int,
     rng: np.random.Generator,
     n_moves: int,
-    near: Near,
+    near: Neighbours,
 ) -> tuple[float, int]:
-    """Found a class with one row and let those neighbours join that raise the loss least.
+    """Found a class with one row and add the neighbours that raise the loss least.
 
-    What leaving relieves the class of a neighbour of is kept until that class changes, and what the new class
-    would cost with each neighbour until its range does.
+    Two prices are cached for each neighbour: what its leaving saves, until its class changes, and what the
+    new class would cost with it, until the range of the new class changes.
     """
     sizes, costs, class_of = classes.sizes, classes.costs, classes.class_of
-    n_near = _meet(classes, seed, locked, near)
+    n_near = _list_neighbours(classes, seed, locked, near)
     change = 0.0
-    row, chosen = seed, NOBODY
+    row, chosen = seed, NO_ITEM
     while row >= 0 and n_moves < journal.rows.size:
         origin = class_of[row]
         widens = sizes[place] == 0 or not _lies_within(row, place, classes.codes, classes.lowest)
-        change += _move(classes, row, place, before, step)
-        n_moves = _note(journal, n_moves, row, origin, place)
+        change += _move(classes, row, place, saved, step)
+        n_moves = _log_move(journal, n_moves, row, origin, place)
         if chosen >= 0:
             near.homes[chosen] = -1
             near.costs[chosen] = np.inf
@@ -678,8 +686,8 @@ def _found(
         _forget_relief(near, n_near, origin, sizes[origin], costs[origin])
         size = sizes[place]
         own = size * costs[place]
-        row = NOBODY
-        best = -_NOTHING if size >= least else np.inf
+        row = NO_ITEM
+        best = -_TIE if size >= least else np.inf
         for position in range(n_near):
             weight = near.weights[position]
             limit = (best + near.relief[position] + own) / (size + weight)
@@ -692,7 +700,7 @@ def _found(
                     near.relief[position] = _relief_of_large(classes, near.rows[position], home)
                 near.is_exact[position] = True
             value = (size + weight) * near.costs[position] - own - near.relief[position]
-            value += _WHIM * abs(value) * rng.random()
+            value += _JOIN_NOISE * abs(value) * rng.random()
             if value < best:
                 best = value
                 row, chosen = near.rows[position], position
@@ -700,8 +708,8 @@ def _found(
 
 
 @njit(cache=True, **INLINED)
-def _price_near(classes: Partition, place: int, near: Near, n_near: int) -> None:
-    """Look up what the new class would cost one record with each neighbour that is not in it."""
+def _price_near(classes: Partition, place: int, near: Neighbours, n_near: int) -> None:
+    """Compute the cost per record of the new class with each neighbour that is not in it yet."""
     prices, columns, nodes, lowest = classes.prices, classes.columns, classes.nodes, classes.lowest
     n_columns = columns.shape[0]
     costs, homes = near.costs[:n_near], near.homes[:n_near]
@@ -724,8 +732,8 @@ def _price_near(classes: Partition, place: int, near: Near, n_near: int) -> None
 
 
 @njit(cache=True, **INLINED)
-def _forget_relief(near: Near, n_near: int, origin: int, size: int, cost: float) -> None:
-    """Bound anew what leaving relieves a class of that has changed."""
+def _forget_relief(near: Neighbours, n_near: int, origin: int, size: int, cost: float) -> None:
+    """Replace the cached savings from leaving a class that has changed by an upper bound."""
     for position in range(n_near):
         changed = near.homes[position] == origin
         bound = max(float(size), 2.0 * near.weights[position]) * cost
@@ -734,9 +742,9 @@ def _forget_relief(near: Near, n_near: int, origin: int, size: int, cost: float)
 
 
 @njit(cache=True, **INLINED)
-def _meet(classes: Partition, seed: int, locked: Booleans, near: Near) -> int:
-    """List the neighbours of a row whose classes may change; return how many there are."""
-    n_near = NONE
+def _list_neighbours(classes: Partition, seed: int, locked: Booleans, near: Neighbours) -> int:
+    """List the neighbours of a row whose classes are not locked; return how many there are."""
+    n_near = ZERO
     for name in classes.neighbours[seed]:
         if name < 0:
             break
@@ -765,15 +773,15 @@ def _lies_within(row: int, place: int, codes: Codes, lowest: Codes) -> bool:
 
 @njit(cache=True, **INLINED)
 def _most_relief(weight: int, size: int, cost: float) -> float:
-    """Return a bound of what `_relief` is."""
+    """Return an upper bound of `_relief`."""
     return max(size, 2 * weight) * cost
 
 
 @njit(cache=True, **INLINED)
 def _relief(weight: int, size: int, cost: float, least: int) -> float:
-    """Return by how much the loss of its class falls when a row leaves, guessed where that ends the class.
+    """Return how much the loss of its class falls when a row leaves, a guess if that dissolves the class.
 
-    It is not a number where the class stays large enough; see `_relief_of_large`.
+    NaN means that the class stays large enough; see `_relief_of_large`.
     """
     rest = size - weight
     if rest == 0:
@@ -782,53 +790,53 @@ def _relief(weight: int, size: int, cost: float, least: int) -> float:
         return np.nan
     if size < least:
         return 2 * weight * cost
-    return (weight - _RUIN * rest) * cost if cost > 0 else -np.inf
+    return (weight - _MOVE_COST_GUESS * rest) * cost if cost > 0 else -np.inf
 
 
 @njit(cache=True, **INLINED)
 def _relief_of_large(classes: Partition, row: int, place: int) -> float:
-    """Return by how much the loss of its class falls when a row leaves that others can do without."""
+    """Return how much the loss of a class falls when a row leaves and the class stays large enough."""
     size, cost, weight = classes.sizes[place], classes.costs[place], classes.weights[row]
-    end = _at_an_end(row, place, classes.codes, classes.lowest, classes.ends)
+    end = _end_position(row, place, classes.codes, classes.lowest, classes.ends)
     if end == 0:
         return weight * cost
     return size * cost - (size - weight) * (cost if end == 1 else _cost_without(classes, place, row))
 
 
 @njit(cache=True, **UNCOUNTED)
-def _end_the_broken(
+def _dissolve_too_small(
     classes: Partition,
-    journal: Journal,
-    before: Before,
+    journal: MoveJournal,
+    saved: SavedClasses,
     step: int,
     locked: Booleans,
     place: int,
     least: int,
-    hosts: Hosts,
+    hosts: HostClasses,
     n_wide: int,
     rng: np.random.Generator,
-    begun: int,
+    first_move: int,
     n_founded: int,
     change: float,
     allowance: float,
 ) -> tuple[bool, float, int]:
-    """End every class that became too small when another was founded, unless that cannot pay."""
+    """Dissolve every class that became too small when another was founded, unless that cannot pay."""
     sizes, costs = classes.sizes, classes.costs
     n_moves = n_founded
     credit = 0.0
-    for entry in range(begun, n_founded):
+    for entry in range(first_move, n_founded):
         origin = journal.origins[entry]
         if 0 < sizes[origin] < least:
             credit += sizes[origin] * costs[origin]
-    fine = sizes[place] >= least and change - credit <= allowance
-    for entry in range(begun, n_founded):
+    is_valid = sizes[place] >= least and change - credit <= allowance
+    for entry in range(first_move, n_founded):
         origin = journal.origins[entry]
-        if fine and 0 < sizes[origin] < least:
+        if is_valid and 0 < sizes[origin] < least:
             credit -= sizes[origin] * costs[origin]
-            fine, more, n_moves = _end(
+            is_valid, more, n_moves = _dissolve(
                 classes,
                 journal,
-                before,
+                saved,
                 step,
                 locked,
                 origin,
@@ -840,31 +848,31 @@ def _end_the_broken(
                 allowance - change + credit,
             )
             change += more
-    return fine, change, n_moves
+    return is_valid, change, n_moves
 
 
 @njit(cache=True, **UNCOUNTED)
-def _end(
+def _dissolve(
     classes: Partition,
-    journal: Journal,
-    before: Before,
+    journal: MoveJournal,
+    saved: SavedClasses,
     step: int,
     locked: Booleans,
     place: int,
     least: int,
-    hosts: Hosts,
+    hosts: HostClasses,
     n_wide: int,
     rng: np.random.Generator,
     n_moves: int,
     allowance: float,
 ) -> tuple[bool, float, int]:
-    """Move every row of a class to the class near it, or among some wide ones, that loses least by it."""
+    """Move every row of a class to whichever nearby or wide class loses least by taking it."""
     sizes, costs, first = classes.sizes, classes.costs, classes.first
     change = 0.0
     while first[place] >= 0:
         row = first[place]
         now = 3 * (step * journal.rows.size + n_moves)
-        n_met, n_different = _look_around(classes, row, place, hosts, n_wide, rng, now)
+        n_met, n_different = _list_hosts(classes, row, place, hosts, n_wide, rng, now)
         best, target, is_tied = _best_host(
             classes, row, place, locked, least, hosts, hosts.different, n_different, now + 1
         )
@@ -873,17 +881,23 @@ def _end(
         credit = sizes[place] * costs[place]
         if target < 0 or n_moves == journal.rows.size or change + best - credit > allowance:
             return False, change, n_moves
-        change += _move(classes, row, target, before, step)
-        n_moves = _note(journal, n_moves, row, place, target)
+        change += _move(classes, row, target, saved, step)
+        n_moves = _log_move(journal, n_moves, row, place, target)
     return True, change, n_moves
 
 
 @njit(cache=True, **INLINED)
-def _look_around(
-    classes: Partition, row: int, place: int, hosts: Hosts, n_wide: int, rng: np.random.Generator, now: int
+def _list_hosts(
+    classes: Partition,
+    row: int,
+    place: int,
+    hosts: HostClasses,
+    n_wide: int,
+    rng: np.random.Generator,
+    now: int,
 ) -> tuple[int, int]:
-    """List the classes near a row, and some wide ones, as often as they are met, and the others once."""
-    n_met, n_different = NONE, NONE
+    """List the classes near a row and some wide ones, with repetitions and each once; return both lengths."""
+    n_met, n_different = ZERO, ZERO
     hosts.looks[place] = now
     for name in classes.neighbours[row]:
         if name < 0:
@@ -897,8 +911,8 @@ def _look_around(
 
 
 @njit(cache=True, **INLINED)
-def _note_host(hosts: Hosts, host: int, n_met: int, n_different: int, now: int) -> int:
-    """Note a class; return how many different ones there are. No branch, which nothing could foresee."""
+def _note_host(hosts: HostClasses, host: int, n_met: int, n_different: int, now: int) -> int:
+    """Add a class to the lists; return the number of different ones. Branchless, as nothing predicts it."""
     hosts.met[n_met] = host
     hosts.different[n_different] = host
     is_new = hosts.looks[host] != now
@@ -913,22 +927,22 @@ def _best_host(
     place: int,
     locked: Booleans,
     least: int,
-    hosts: Hosts,
+    hosts: HostClasses,
     met: Integers,
     n_met: int,
     now: int,
 ) -> tuple[float, int, bool]:
-    """Return by how much the loss rises at least when some class takes a row in, which, and if others tie."""
+    """Return the lowest rise in loss when a class takes in a row, that class, and whether others tie."""
     sizes, costs, codes, lowest = classes.sizes, classes.costs, classes.codes, classes.lowest
     prices, columns, nodes = classes.prices, classes.columns, classes.nodes
     looks, rises = hosts.looks, hosts.rises
     weight = classes.weights[row]
     best = np.inf
-    target = NOBODY
+    target = NO_ITEM
     is_tied = False
     for position in range(n_met):
         host = met[position]
-        if looks[host] == now and (host == target or rises[host] > best + _NOTHING):
+        if looks[host] == now and (host == target or rises[host] > best + _TIE):
             continue
         looks[host] = now
         rises[host] = np.inf
@@ -941,7 +955,7 @@ def _best_host(
         cost = _cost_with(host, row, codes, lowest, limit, prices, columns, nodes)
         if cost < limit:
             rise = (sizes[host] + weight) * cost - own
-            is_tied |= best <= rise + _NOTHING
+            is_tied |= best <= rise + _TIE
             best = rise
             rises[host] = rise
             target = host
@@ -955,10 +969,10 @@ def _best_host_in_order(
     place: int,
     locked: Booleans,
     least: int,
-    hosts: Hosts,
+    hosts: HostClasses,
     n_met: int,
     now: int,
 ) -> tuple[float, int]:
-    """Do the same where some lose as little, to rounding: the order in which all are met decides."""
+    """Return the best host if several tie within rounding: the order of the list with repetitions decides."""
     best, target, _ = _best_host(classes, row, place, locked, least, hosts, hosts.met, n_met, now)
     return best, target

@@ -1,7 +1,8 @@
-"""Count people where some of them have several rows: of a group, and those who have a value.
+"""Count the people of each group, and the people of each group who have each value.
 
-All of it rests on rows in the order of their people: then a group has met a person before exactly when that
-person was the last whom it met. Nothing is sorted but by counting.
+This is for tables in which people have several rows. All counts rely on rows in the order of their people:
+a group has met a person before exactly when that person is the last one it met. Ordering is by counting
+sort, so everything but `count_candidates` takes linear time, apart from sorting the values of a group.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from sfumato.runtime.arrays import Codes, Floats, Integers
 
 @njit(cache=True)
 def people_by_group(group: Integers, n_groups: int, person_of: Integers, n_people: int) -> Integers:
-    """Count the different people of each group; rows of a negative group are left out."""
+    """Count the different people of each group; rows with a negative group do not count."""
     order, _ = rows_by_group(person_of, n_people)
     return people_in_order(order, group, n_groups, person_of)
 
 
 @njit(cache=True)
 def people_in_order(order: Integers, group: Integers, n_groups: int, person_of: Integers) -> Integers:
-    """Count the different people of each group, the rows in the order of their people given."""
+    """Count the different people of each group, given the rows in the order of their people."""
     latest = np.full(n_groups, -1, np.int64)
     people = np.zeros(n_groups, np.int64)
     for row in order:
@@ -35,17 +36,17 @@ def people_in_order(order: Integers, group: Integers, n_groups: int, person_of: 
     return people
 
 
-class Tally(NamedTuple):
-    """What is counted of one group, by value.
+class ValueTally(NamedTuple):
+    """The counts of one group, by value.
 
     Parameters
     ----------
     n_having, shared, holder
-        The people who have the value, what they contribute to it, and the last of them.
+        The number of people who have the value, their contribution to it, and the last of them.
     seen
         The values that occur, in the order in which they do.
     own, mine
-        The records of the person at hand, and their values.
+        The current person's records by value, and their values.
     """
 
     n_having: Integers
@@ -57,9 +58,9 @@ class Tally(NamedTuple):
 
 
 @njit(cache=True)
-def room_for(n_values: int) -> Tally:
-    """Return room to count so many values."""
-    return Tally(
+def tally_room(n_values: int) -> ValueTally:
+    """Return empty room to count the values of a group."""
+    return ValueTally(
         np.zeros(n_values, np.int64),
         np.zeros(n_values, np.float64),
         np.empty(n_values, np.int64),
@@ -82,10 +83,10 @@ def count_values_of_people(
     own: Integers,
     mine: Codes,
 ) -> tuple[int, int]:
-    """Count the values of a group whose rows are in the order of their people, into a `Tally`.
+    """Count the values of a group whose rows are in the order of their people, into a `ValueTally`.
 
-    Returns how many values there are, and how many people. Whoever has read the tally empties ``n_having``
-    and ``shared`` for the next group.
+    Returns the number of values and of people. The caller must clear ``n_having`` and ``shared`` before the
+    next group. A person contributes 1 in all, shared among the values by the person's records.
     """
     n_seen = 0
     n_people = 0
@@ -94,7 +95,7 @@ def count_values_of_people(
         person = person_of[rows[place]]
         n_people += 1
         if place + 1 == rows.size or person_of[rows[place + 1]] != person:
-            # the only row of a person here, as most are
+            # most people have a single row in a group
             value = values[rows[place]]
             if n_having[value] == 0:
                 seen[n_seen] = value
@@ -136,7 +137,7 @@ def value_people(
     n_values: int,
     weights: Integers,
 ) -> tuple[Integers, Codes, Integers, Floats, Integers, Integers]:
-    """Count the people of each group who have each value, sparsely; rows of a negative group are left out.
+    """Count the people of each group who have each value, sparsely; rows with a negative group do not count.
 
     Returns
     -------
@@ -145,13 +146,13 @@ def value_people(
     having
         How many people of the group have the value at all.
     contributions
-        What the people of the group contribute to the value: each of them 1, shared among their records in
+        The contribution of the group's people to the value: each contributes 1, shared among their records in
         the group.
     people
-        How many people each group has.
+        The number of people of each group.
     different
-        How many different values count as such: those that one person alone has are one together, and
-        there are no more than people.
+        The number of different values, where values that only one person has count as one, and at most the
+        number of people.
     """
     by_person, _ = rows_by_group(person_of, n_people)
     row_starts = np.zeros(n_groups + 1, np.int64)
@@ -168,12 +169,12 @@ def value_people(
             place_of[group[row]] += 1
 
     starts = np.zeros(n_groups + 1, np.int64)
-    found_values = np.empty(rows.size, np.int32)
+    group_values = np.empty(rows.size, np.int32)
     having = np.empty(rows.size, np.int64)
     contributions = np.empty(rows.size, np.float64)
     people = np.zeros(n_groups, np.int64)
     different = np.zeros(n_groups, np.int64)
-    n_having, shared, holder, seen, own, mine = room_for(n_values)
+    n_having, shared, holder, seen, own, mine = tally_room(n_values)
     counted = np.full(n_people, -1, np.int64)
     filled = 0
     for index in range(n_groups):
@@ -191,7 +192,7 @@ def value_people(
         )
         n_different = 0
         for value in np.sort(seen[:n_seen]):
-            found_values[filled] = value
+            group_values[filled] = value
             having[filled] = n_having[value]
             contributions[filled] = shared[value]
             filled += 1
@@ -205,7 +206,7 @@ def value_people(
         starts[index + 1] = filled
     return (
         starts,
-        found_values[:filled].copy(),
+        group_values[:filled].copy(),
         having[:filled].copy(),
         contributions[:filled].copy(),
         people,
@@ -215,7 +216,7 @@ def value_people(
 
 @njit(cache=True)
 def running_totals(starts: Integers, entries: Floats) -> Floats:
-    """Add up the entries of each group from its first one on."""
+    """Return the running totals of the entries within each group."""
     totals = np.empty(entries.size, np.float64)
     for index in range(starts.size - 1):
         total = 0.0
@@ -234,7 +235,9 @@ def count_candidates(
     classes: Integers,
     n_known: Integers,
 ) -> Integers:
-    """Count for each query the people who have at least so many records in each of its classes.
+    """Count for each query the people with at least the known number of records in each of its classes.
+
+    The candidates come from the smallest class of the query, and a binary search checks each in the others.
 
     Parameters
     ----------
@@ -244,8 +247,8 @@ def count_candidates(
     query_starts, classes, n_known
         The classes of each query, and how many records are known in each.
     """
-    found = np.zeros(query_starts.size - 1, np.int64)
-    for query in range(found.size):
+    n_candidates = np.zeros(query_starts.size - 1, np.int64)
+    for query in range(n_candidates.size):
         first, end = query_starts[query], query_starts[query + 1]
         fewest = first
         for place in range(first + 1, end):
@@ -265,5 +268,5 @@ def count_candidates(
                     fits = False
                     break
             if fits:
-                found[query] += 1
-    return found
+                n_candidates[query] += 1
+    return n_candidates

@@ -1,4 +1,8 @@
-"""Swap each place of a sorted list with a random one not far behind it."""
+"""Swap each place of a sorted list with a random free place not far behind it (rank swapping).
+
+The method is from Moore, "Controlled data-swapping techniques for masking public use microdata sets", 1996.
+A union-find forest with path compression finds the next free place in nearly constant time.
+"""
 
 from __future__ import annotations
 
@@ -9,38 +13,38 @@ from sfumato.runtime.arrays import Floats, Integers
 
 
 @njit(cache=True)
-def swapped(n_places: int, reach: int, luck: Floats) -> Integers:
-    """Return for each place the one that it changes with; its own where nobody is left within reach.
+def draw_swaps(n_places: int, reach: int, uniforms: Floats) -> Integers:
+    """Return for each place the place it swaps with, or itself if none is free within reach.
 
     Parameters
     ----------
     n_places
-        How many places there are.
+        The number of places.
     reach
-        How far the two may lie apart.
-    luck
+        The largest distance between the two.
+    uniforms
         For each place a random number from 0 to 1.
     """
     partner = np.arange(n_places)
     following = np.arange(n_places + 1)  # the first free place from here on, or one that leads to it
     for place in range(n_places):
-        if _free(following, place) != place:
+        if _first_free(following, place) != place:
             continue
         following[place] = place + 1
         last = min(place + reach, n_places - 1)
-        wish = place + 1 + int(luck[place] * (last - place))
-        found = _free(following, wish)
-        if found > last:
-            found = _free(following, place + 1)
-        if found <= last:
-            partner[place], partner[found] = found, place
-            following[found] = found + 1
+        wanted = place + 1 + int(uniforms[place] * (last - place))
+        other = _first_free(following, wanted)
+        if other > last:
+            other = _first_free(following, place + 1)
+        if other <= last:
+            partner[place], partner[other] = other, place
+            following[other] = other + 1
     return partner
 
 
 @njit(cache=True)
-def _free(following: Integers, place: int) -> int:
-    """Return the first free place from here on, and shorten the way to it."""
+def _first_free(following: Integers, place: int) -> int:
+    """Return the first free place from here on, and compress the path to it."""
     end = place
     while following[end] != end:
         end = following[end]

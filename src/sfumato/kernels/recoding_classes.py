@@ -1,4 +1,10 @@
-"""Describe the classes of many recodings, and choose which of them are suppressed."""
+"""Describe the classes of many recodings, and choose which classes are suppressed.
+
+These are the objectives of the four problems of Dewri et al., "Exploring privacy versus data quality
+trade-offs in anonymization techniques using multi-objective optimization", 2011, for a whole population of
+recodings. `shared_grouping` supplies the classes; a recoding then costs the number of its classes, plus one
+pass over the sensitive values or, where people have several records, over the rows.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +14,34 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.compilation import njit
-from sfumato.kernels.greedy_clusters import NONE
+from sfumato.kernels.greedy_clusters import ZERO
 from sfumato.kernels.row_groups import rows_by_group
 from sfumato.kernels.shared_grouping import (
+    GroupingRoom,
     Recodings,
     Records,
-    Room,
     add_counts,
     count_values,
     group_rows,
-    room_for,
-    visit,
+    make_room,
+    visit_group,
 )
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
 TRAITS = ("k", "l", "weighted-k", "general-loss", "suppressed", "d1", "d2")
-"""What is known of each solution, one column for each; ``l`` is 0 where nothing is sensitive."""
+"""The traits of each solution, one column for each; ``l`` is 0 if no attribute is sensitive."""
 
 _K, _L, _WEIGHTED, _LOSS, _SUPPRESSED, _FIRST, _SECOND = range(7)
 # Classes below this size are counted by size, the few above it are sorted.
 _SMALL = 512
-# So many sensitive values are counted for all recodings together; more are counted for each.
+# Up to this many sensitive values are counted for all recodings together, more for each recoding alone.
 _MOST_VALUES = 64
 
 
-class Sensitive(NamedTuple):
+class SensitiveRows(NamedTuple):
     """The sensitive values of each row: row ``i`` owns the entries from ``starts[i]`` to ``starts[i + 1]``.
 
-    The values of several attributes are numbered one after the other, and ``owners`` says whose each is.
+    The values of several attributes are numbered consecutively, and ``owners`` holds the attribute of each.
     Diversity is the number of ``distinct`` values, or else one over the largest share.
     """
 
@@ -47,15 +53,15 @@ class Sensitive(NamedTuple):
     distinct: bool
 
 
-class Persons(NamedTuple):
-    """Whose the rows are, where somebody has several records; else there is nobody.
+class PersonLists(NamedTuple):
+    """The rows of each person where people have several records; else all arrays are empty.
 
     Parameters
     ----------
     people, rows
-        Every person with each of their rows, person by person.
+        Every pair of a person and a row of theirs, ordered by person.
     values, holders, held
-        Every sensitive value with each person and row that has it, value by value, person by person.
+        Every triple of a sensitive value, a person and a row that has it, ordered by value, then person.
     """
 
     people: Integers
@@ -69,7 +75,7 @@ class Persons(NamedTuple):
 def cut_blocks(
     bits: npt.NDArray[np.uint8], first_unit: Integers, covers: Floats, first_cover: Integers
 ) -> tuple[Codes, Floats, Integers]:
-    """Turn bit strings into blocks: one bit between neighbouring units of an attribute, 1 keeps them apart.
+    """Turn bit strings into blocks: one bit between neighbouring units of an attribute, 1 for a cut.
 
     ``covers[first_cover[a] + low * n + high]`` is the loss of the block of the units ``low`` to ``high`` of
     attribute ``a``, which has ``n`` units.
@@ -78,53 +84,54 @@ def cut_blocks(
     blocks = np.empty((bits.shape[0], first_unit[-1]), np.int32)
     losses = np.empty((bits.shape[0], first_unit[-1]), np.float64)
     n_blocks = np.empty((bits.shape[0], n_attributes), np.int64)
-    for one in range(bits.shape[0]):
+    for recoding in range(bits.shape[0]):
         for attribute in range(n_attributes):
             start = first_unit[attribute]
             n_units = first_unit[attribute + 1] - start
             low = 0
             block = 0
             for high in range(n_units):
-                if high == n_units - 1 or bits[one, start - attribute + high]:
+                if high == n_units - 1 or bits[recoding, start - attribute + high]:
                     loss = covers[first_cover[attribute] + low * n_units + high]
                     for unit in range(start + low, start + high + 1):
-                        blocks[one, unit] = block
-                        losses[one, unit] = loss
+                        blocks[recoding, unit] = block
+                        losses[recoding, unit] = loss
                     block += 1
                     low = high + 1
-            n_blocks[one, attribute] = block
+            n_blocks[recoding, attribute] = block
     return blocks, losses, n_blocks
 
 
 @njit(cache=True)
-def _room(records: Records) -> Room:
-    """Make room to count one recoding after the other from the records; see `_classes`."""
+def _record_room(records: Records) -> GroupingRoom:
+    """Make room to count one recoding after the other from the records; see `_group_records`."""
     n_units, n_attributes = records.first_unit[-1], records.first_unit.size - 1
     nothing = Recodings(
         np.empty((0, n_units), np.int32), np.empty((0, n_units)), np.empty((0, n_attributes), np.int64)
     )
-    return room_for(records, nothing, NONE, False)
+    return make_room(records, nothing, ZERO, False)
 
 
 @njit(cache=True)
-def _classes(records: Records, blocks: Codes, n_blocks: Integers, room: Room) -> int:
-    """Group the records by their blocks; return the number of classes."""
-    return group_rows(records, room, NONE, blocks, n_blocks)
+def _group_records(records: Records, blocks: Codes, n_blocks: Integers, room: GroupingRoom) -> int:
+    return group_rows(records, room, ZERO, blocks, n_blocks)
 
 
 @njit(cache=True)
-def _room_with_values(records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings) -> Room:
-    """Make room in which sensitive values are counted together for all recodings, where these are few."""
+def _room_with_values(
+    records: Records, persons: PersonLists, sensitive: SensitiveRows, recodings: Recodings
+) -> GroupingRoom:
+    """Make room; if there are few sensitive values, they are counted for all recodings together."""
     is_shared = persons.people.size == 0 and sensitive.n_values <= _MOST_VALUES
     is_shared &= records.weights.sum() <= np.iinfo(np.int32).max
-    room = room_for(records, recodings, sensitive.n_values, is_shared)
+    room = make_room(records, recodings, sensitive.n_values, is_shared)
     count_values(sensitive.starts, sensitive.values, sensitive.counts, room)
     return room
 
 
 @njit(cache=True)
-def _people(persons: Persons, room: Room, n_classes: int) -> Integers:
-    """Return how many people each class has: records, where nobody has several."""
+def _people_of_classes(persons: PersonLists, room: GroupingRoom, n_classes: int) -> Integers:
+    """Return the number of people of each class: its records if nobody has several."""
     if persons.people.size == 0:
         return room.sizes[:n_classes]
     people = room.people[:n_classes]
@@ -156,10 +163,12 @@ def _class_loss(units: Codes, losses: Floats, row: int) -> float:
 
 
 @njit(cache=True)
-def _diversities(sensitive: Sensitive, persons: Persons, room: Room, n_classes: int) -> Integers:
+def _diversities(
+    sensitive: SensitiveRows, persons: PersonLists, room: GroupingRoom, n_classes: int
+) -> Integers:
     """Return for each class size // the count of its most frequent value, over all sensitive attributes.
 
-    Where distinct values count, it is their number in the attribute that has fewest.
+    If distinct values count, it is their number in the attribute with the fewest.
     """
     if persons.people.size > 0:
         return _diversities_of_people(persons, room, n_classes)
@@ -191,7 +200,9 @@ def _diversities(sensitive: Sensitive, persons: Persons, room: Room, n_classes: 
 
 
 @njit(cache=True)
-def _diversities_of_table(sensitive: Sensitive, room: Room, table: int, n_classes: int) -> Integers:
+def _diversities_of_table(
+    sensitive: SensitiveRows, room: GroupingRoom, table: int, n_classes: int
+) -> Integers:
     """Return the diversities from the counts of the rows of a table."""
     n_values, owners, sizes = sensitive.n_values, sensitive.owners, room.sizes
     counts = np.zeros((n_classes, room.counts.shape[1]), np.int32)
@@ -213,8 +224,8 @@ def _diversities_of_table(sensitive: Sensitive, room: Room, table: int, n_classe
 
 
 @njit(cache=True)
-def _diversities_of_people(persons: Persons, room: Room, n_classes: int) -> Integers:
-    """Return for each class its people // those who have the value that most of them have."""
+def _diversities_of_people(persons: PersonLists, room: GroupingRoom, n_classes: int) -> Integers:
+    """Return for each class its people // the people who have its most frequent value."""
     most = np.zeros(n_classes, np.int64)
     n_having = np.zeros(n_classes, np.int64)
     latest_value = np.full(n_classes, -1, np.int64)
@@ -236,10 +247,10 @@ def _diversities_of_people(persons: Persons, room: Room, n_classes: int) -> Inte
 def _smallest_kept(
     people: Integers, sizes: Integers, marks: Integers, least: int, most: int, limit: int
 ) -> int:
-    """Return the first number of people at which more than ``limit`` records would have to go.
+    """Return the smallest class size, in people, whose suppression would exceed ``limit`` records.
 
-    Only classes with ``least <= mark <= most`` count. Where all of them may go, it is one more than their
-    largest number of people.
+    Classes are suppressed from the smallest up, and only those with ``least <= mark <= most`` count. If all
+    of them fit into the limit, the result is one more than their largest number of people.
     """
     small = np.zeros(_SMALL, np.int64)
     n_large = 0
@@ -275,14 +286,14 @@ def _smallest_kept(
 def _describe(
     records: Records,
     losses: Floats,
-    room: Room,
+    room: GroupingRoom,
     people: Integers,
     diversities: Integers,
     kept: npt.NDArray[np.bool_],
     n_weighted: int,
     traits: Floats,
 ) -> None:
-    """Write the traits of the kept classes of one recoding."""
+    """Compute the traits of the kept classes of one recoding."""
     units, sizes, first, founders = records.units, room.sizes, room.first, room.founders
     loss = _whole_loss(records.unit_counts, losses)
     smallest = n_weighted
@@ -308,16 +319,16 @@ def _describe(
 
 
 @njit(cache=True, nogil=True)
-def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats:
+def keep_all(records: Records, persons: PersonLists, recodings: Recodings) -> Floats:
     """Return the traits of every recoding when no record is suppressed; ``d1`` is weighted-k."""
     n_records = records.weights.sum()
-    room = room_for(records, recodings, NONE, persons.people.size == 0)
+    room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit(records, recodings, room, place)
+        one, n_classes = visit_group(records, recodings, room, place)
         if one < 0:
             continue
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = np.ones(n_classes, np.bool_)
         _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
@@ -326,17 +337,17 @@ def keep_all(records: Records, persons: Persons, recodings: Recodings) -> Floats
 
 
 @njit(cache=True, nogil=True)
-def suppress_small(records: Records, persons: Persons, recodings: Recodings, limit: int) -> Floats:
+def suppress_small(records: Records, persons: PersonLists, recodings: Recodings, limit: int) -> Floats:
     """Return the traits when the smallest classes are suppressed, at most ``limit`` records; ``d1`` is k."""
     n_records = records.weights.sum()
-    room = room_for(records, recodings, NONE, persons.people.size == 0)
+    room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit(records, recodings, room, place)
+        one, n_classes = visit_group(records, recodings, room, place)
         if one < 0:
             continue
         sizes = room.sizes[:n_classes]
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = people >= _smallest_kept(people, sizes, none, 0, 0, limit)
         _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
@@ -345,16 +356,16 @@ def suppress_small(records: Records, persons: Persons, recodings: Recodings, lim
 
 
 @njit(cache=True, nogil=True)
-def suppress_below_average(records: Records, persons: Persons, recodings: Recodings) -> Floats:
+def suppress_below_average(records: Records, persons: PersonLists, recodings: Recodings) -> Floats:
     """Return the traits when classes below weighted-k are suppressed; ``d1`` is weighted-k before that."""
     n_records = records.weights.sum()
-    room = room_for(records, recodings, NONE, persons.people.size == 0)
+    room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit(records, recodings, room, place)
+        one, n_classes = visit_group(records, recodings, room, place)
         if one < 0:
             continue
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         met = people.sum()
         squares = (people * people).sum()
         none = np.zeros(n_classes, np.int64)
@@ -366,23 +377,23 @@ def suppress_below_average(records: Records, persons: Persons, recodings: Recodi
 
 @njit(cache=True, nogil=True)
 def suppress_unsafe(
-    records: Records, persons: Persons, sensitive: Sensitive, recodings: Recodings, limit: int
+    records: Records, persons: PersonLists, sensitive: SensitiveRows, recodings: Recodings, limit: int
 ) -> Floats:
     """Return the traits of every pair (k, l) that suppressing at most ``limit`` records can reach.
 
-    For each l the largest k is taken. There are as many rows for each recoding as the longest list needs;
-    a row that is not used has k = 0.
+    Each l is paired with the largest possible k. All recodings get as many rows as the longest list needs;
+    unused rows have k = 0.
     """
     n_records = records.weights.sum()
     room = _room_with_values(records, persons, sensitive, recodings)
-    found = np.zeros((recodings.blocks.shape[0], 8, len(TRAITS)))
+    pairs = np.zeros((recodings.blocks.shape[0], 8, len(TRAITS)))
     longest = 0
     for place in range(room.begins.size):
-        one, n_classes = visit(records, recodings, room, place)
+        one, n_classes = visit_group(records, recodings, room, place)
         if one < 0:
             continue
         sizes = room.sizes[:n_classes]
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
         highest = diversities.max()
         by_diversity = np.zeros(highest + 1, np.int64)
@@ -397,44 +408,44 @@ def suppress_unsafe(
             if by_diversity[least] == 0:
                 continue
             smallest = _smallest_kept(people, sizes, diversities, least, highest, limit - gone)
-            if row == found.shape[1]:
-                longer = np.zeros((found.shape[0], 2 * row, found.shape[2]))
-                longer[:, :row] = found
-                found = longer
+            if row == pairs.shape[1]:
+                longer = np.zeros((pairs.shape[0], 2 * row, pairs.shape[2]))
+                longer[:, :row] = pairs
+                pairs = longer
             kept = (people >= smallest) & (diversities >= least)
             _describe(
-                records, recodings.losses[one], room, people, diversities, kept, n_records, found[one, row]
+                records, recodings.losses[one], room, people, diversities, kept, n_records, pairs[one, row]
             )
-            found[one, row, _FIRST] = found[one, row, _K]
-            found[one, row, _SECOND] = found[one, row, _L]
+            pairs[one, row, _FIRST] = pairs[one, row, _K]
+            pairs[one, row, _SECOND] = pairs[one, row, _L]
             row += 1
         longest = max(longest, row)
-    return found[:, :longest].copy()
+    return pairs[:, :longest].copy()
 
 
 @njit(cache=True, nogil=True)
 def suppress_in_order(
     records: Records,
-    persons: Persons,
-    sensitive: Sensitive,
+    persons: PersonLists,
+    sensitive: SensitiveRows,
     recodings: Recodings,
     limit: int,
     sizes_first: bool,
 ) -> Floats:
-    """Return the traits when classes go in the order of size and diversity, at most ``limit`` records.
+    """Return the traits when classes are suppressed by size and diversity, at most ``limit`` records.
 
-    ``d1`` and ``d2`` are size and diversity of the first class that stays; what comes behind it may be
-    less diverse (sizes first) or smaller (diversities first).
+    ``d1`` and ``d2`` are the size and the diversity of the first class that stays; later classes may be less
+    diverse (sizes first) or smaller (diversities first).
     """
     n_records = records.weights.sum()
     room = _room_with_values(records, persons, sensitive, recodings)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit(records, recodings, room, place)
+        one, n_classes = visit_group(records, recodings, room, place)
         if one < 0:
             continue
         sizes = room.sizes[:n_classes]
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
         by_diversity = np.zeros(diversities.max() + 1, np.int64)
         gone = 0

@@ -1,4 +1,10 @@
-"""Describe recodings whose classes are suppressed where they lie far from the whole table."""
+"""Describe recodings whose classes are suppressed if they are far from the whole table (t-closeness).
+
+Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization techniques using
+multi-objective optimization", 2011, section 8, leave this problem for later work. Every recoding is counted
+from the records: one pass for its classes, and one for their distances and diversities. Each pair (k, l)
+that some suppression can reach costs one more pass over the classes.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +15,27 @@ import numpy as np
 from sfumato.kernels.compilation import njit
 from sfumato.kernels.recoding_classes import (
     TRAITS,
-    Persons,
-    Sensitive,
-    _classes,
+    PersonLists,
+    SensitiveRows,
     _describe,
     _diversities,
-    _people,
-    _room,
+    _group_records,
+    _people_of_classes,
+    _record_room,
 )
 from sfumato.kernels.row_groups import rows_by_group
-from sfumato.kernels.shared_grouping import Recodings, Records, Room
+from sfumato.kernels.shared_grouping import GroupingRoom, Recodings, Records
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 
 CLOSE_TRAITS = (*TRAITS, "t")
-"""What is known of each solution: ``t`` is the largest distance of a class that stays."""
+"""The traits of each solution; ``t`` is the largest distance of a class that stays."""
 
 _K, _L, _FIRST, _SECOND, _T = 0, 1, 5, 6, 7
 # Distances that are computed in two ways may differ in their last digits.
 _TIE = 1e-12
 
 
-class Whole(NamedTuple):
+class TableDistribution(NamedTuple):
     """The share of each sensitive value in the whole table, and which attributes have an order."""
 
     prior: Floats
@@ -37,8 +43,10 @@ class Whole(NamedTuple):
 
 
 @njit(cache=True)
-def _distances(sensitive: Sensitive, whole: Whole, room: Room, n_classes: int) -> Floats:
-    """Return the earth mover's distance of each class, of the sensitive attribute that is farthest."""
+def _distances(
+    sensitive: SensitiveRows, whole: TableDistribution, room: GroupingRoom, n_classes: int
+) -> Floats:
+    """Return the earth mover's distance of each class, the largest of its sensitive attributes."""
     rows, starts = rows_by_group(room.class_of, n_classes)
     counts = np.zeros(sensitive.n_values, np.int64)
     distances = np.zeros(n_classes)
@@ -67,7 +75,7 @@ def _distances(sensitive: Sensitive, whole: Whole, room: Room, n_classes: int) -
 
 @njit(cache=True)
 def _farthest_kept(distances: Floats, order: Integers, sizes: Integers, stays: Booleans, limit: int) -> float:
-    """Return the distance at which more than ``limit`` records would have to go, the farthest first."""
+    """Return the distance at which suppressing the farthest classes would exceed ``limit`` records."""
     gone = 0
     for number in order:
         if stays[number]:
@@ -80,28 +88,28 @@ def _farthest_kept(distances: Floats, order: Integers, sizes: Integers, stays: B
 @njit(cache=True, nogil=True)
 def suppress_far(
     records: Records,
-    persons: Persons,
-    sensitive: Sensitive,
-    whole: Whole,
+    persons: PersonLists,
+    sensitive: SensitiveRows,
+    whole: TableDistribution,
     recodings: Recodings,
     limit: int,
     by_size: bool,
     by_diversity: bool,
 ) -> Floats:
-    """Return the traits of what suppressing at most ``limit`` records can reach.
+    """Return the traits of every solution that suppressing at most ``limit`` records can reach.
 
-    Classes below k, below l or farther than t are suppressed: for each l, if diversity counts, and each k, if
-    sizes count, the smallest t. There are as many rows for each recoding as the longest list needs; a row
-    that is not used has k = 0.
+    Classes below k, below l or farther than t are suppressed. Each pair of l (if diversity counts) and k (if
+    sizes count) gets the smallest possible t. All recodings get as many rows as the longest list needs;
+    unused rows have k = 0.
     """
     n_records = records.weights.sum()
-    room = _room(records)
-    found = np.zeros((recodings.blocks.shape[0], 8, len(CLOSE_TRAITS)))
+    room = _record_room(records)
+    pairs = np.zeros((recodings.blocks.shape[0], 8, len(CLOSE_TRAITS)))
     longest = 0
     for one in range(recodings.blocks.shape[0]):
-        n_classes = _classes(records, recodings.blocks[one], recodings.n_blocks[one], room)
+        n_classes = _group_records(records, recodings.blocks[one], recodings.n_blocks[one], room)
         sizes = room.sizes[:n_classes]
-        people = _people(persons, room, n_classes)
+        people = _people_of_classes(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
         distances = _distances(sensitive, whole, room, n_classes)
         order = np.argsort(-distances)
@@ -115,12 +123,12 @@ def suppress_far(
                 if gone > limit:
                     break
                 t = _farthest_kept(distances, order, sizes, stays, limit - gone)
-                if row == found.shape[1]:
-                    longer = np.zeros((found.shape[0], 2 * row, found.shape[2]))
-                    longer[:, :row] = found
-                    found = longer
+                if row == pairs.shape[1]:
+                    longer = np.zeros((pairs.shape[0], 2 * row, pairs.shape[2]))
+                    longer[:, :row] = pairs
+                    pairs = longer
                 kept = stays & (distances <= t + _TIE)
-                traits = found[one, row]
+                traits = pairs[one, row]
                 _describe(records, recodings.losses[one], room, people, diversities, kept, n_records, traits)
                 traits[_FIRST], traits[_SECOND], traits[_T] = traits[_K], traits[_L], t
                 row += 1
@@ -131,4 +139,4 @@ def suppress_far(
                 break
             least += 1
         longest = max(longest, row)
-    return found[:, :longest].copy()
+    return pairs[:, :longest].copy()

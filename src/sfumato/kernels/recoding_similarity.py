@@ -1,7 +1,9 @@
-"""Put recodings that are like each other together, in groups within groups.
+"""Arrange similar recodings in nested groups.
 
-Two recodings are alike when a table that tells apart what either of them does is hardly longer than what
-each needs by itself.
+Two recodings are similar if a table that distinguishes what either of them distinguishes is hardly longer
+than the table that each needs by itself. A group is divided by the block border that leaves the fewest
+combinations of blocks to both halves. `shared_grouping` counts the groups; the arrangement affects its speed
+and never its result.
 """
 
 from __future__ import annotations
@@ -12,17 +14,17 @@ import numpy.typing as npt
 from sfumato.kernels.compilation import njit
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
-# Groups are parted by a border that at least one of so many recodings has, and one of so many has not.
-_FEW = 5
-# So many borders are tried to part a small group.
-_TRIED = 8
+# A group is divided by a border that at least one in this many recodings has, and one in this many lacks.
+_SMALLEST_PART = 5
+# About this many borders are tried to divide a small group.
+_MAX_BORDERS = 8
 
 
 @njit(cache=True)
-def gather_similar(
+def nest_similar(
     first_unit: Integers, blocks: Codes, order: Integers, begins: Integers, ends: Integers, depths: Integers
 ) -> None:
-    """Part recodings again and again, and write the groups down, each before its parts.
+    """Divide recodings again and again, and list the groups, each before its parts.
 
     Parameters
     ----------
@@ -31,28 +33,28 @@ def gather_similar(
     blocks
         For each recoding the block of every unit.
     order
-        The recodings; put into an order in which every group stands together.
+        The recodings; reordered so that every group is contiguous.
     begins, ends, depths
-        Filled with the groups: where each begins and ends in the order, -1 behind the last, and how many
-        groups it is part of, with itself.
+        Filled with the groups: where each begins and ends in the order, -1 after the last, and the number of
+        groups that contain it, itself included.
     """
     borders = _block_borders(first_unit, blocks)
     logarithms = np.log(np.arange(1.0, borders.shape[1] + 2))
-    waiting = np.empty((order.size + 1, 3), np.int64)
-    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, order.size, 1
-    n_waiting = min(order.size, 1)
+    stack = np.empty((order.size + 1, 3), np.int64)
+    stack[0, 0], stack[0, 1], stack[0, 2] = 0, order.size, 1
+    n_stacked = min(order.size, 1)
     place = 0
-    while n_waiting:
-        n_waiting -= 1
-        begin, end, depth = waiting[n_waiting, 0], waiting[n_waiting, 1], waiting[n_waiting, 2]
+    while n_stacked:
+        n_stacked -= 1
+        begin, end, depth = stack[n_stacked, 0], stack[n_stacked, 1], stack[n_stacked, 2]
         begins[place], ends[place], depths[place] = begin, end, depth
         place += 1
         if end - begin > 1:
-            middle = _part(borders, first_unit, logarithms, order[begin:end])
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = begin + middle, end
-            waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = begin, begin + middle
-            waiting[n_waiting : n_waiting + 2, 2] = depth + 1
-            n_waiting += 2
+            middle = _part_members(borders, first_unit, logarithms, order[begin:end])
+            stack[n_stacked, 0], stack[n_stacked, 1] = begin + middle, end
+            stack[n_stacked + 1, 0], stack[n_stacked + 1, 1] = begin, begin + middle
+            stack[n_stacked : n_stacked + 2, 2] = depth + 1
+            n_stacked += 2
     begins[place:] = -1
 
 
@@ -68,22 +70,24 @@ def _block_borders(first_unit: Integers, blocks: Codes) -> npt.NDArray[np.uint8]
 
 
 @njit(cache=True)
-def _part(borders: npt.NDArray[np.uint8], first_unit: Integers, logarithms: Floats, members: Integers) -> int:
-    """Put the recodings without a certain border first; return how many these are.
+def _part_members(
+    borders: npt.NDArray[np.uint8], first_unit: Integers, logarithms: Floats, members: Integers
+) -> int:
+    """Choose a border and put the recodings without it first; return how many these are.
 
-    It is the border that leaves the fewest combinations of blocks to both parts. Where every border is nearly
-    everybody's or nobody's, those that were named first stay together.
+    The border is the one that leaves the fewest combinations of blocks to both parts. If nearly all or nearly
+    no recodings have each border, the group is divided in the middle of its present order.
     """
     n_members = members.size
     if n_members == 2:
         return 1
-    n_having, having = _who_has(borders, members)
-    fewest = max(n_members // _FEW, 1)
+    n_having, having = _border_members(borders, members)
+    fewest = max(n_members // _SMALLEST_PART, 1)
     parting = np.flatnonzero((n_having >= fewest) & (n_having <= n_members - fewest))
     best = np.inf
     chosen = -1
-    # few recodings part much the same way at any of their borders
-    for place in range(0, parting.size, 1 + parting.size // (_TRIED + n_members // 2)):
+    # few recodings divide in much the same way at any of their borders
+    for place in range(0, parting.size, 1 + parting.size // (_MAX_BORDERS + n_members // 2)):
         unit = parting[place]
         score = _combinations(having, unit, first_unit, logarithms, n_having[unit], n_members)
         if score < best:
@@ -104,8 +108,10 @@ def _part(borders: npt.NDArray[np.uint8], first_unit: Integers, logarithms: Floa
 
 
 @njit(cache=True)
-def _who_has(borders: npt.NDArray[np.uint8], members: Integers) -> tuple[Integers, npt.NDArray[np.uint64]]:
-    """Return for each border how many of the recodings have it, and which, one bit for each."""
+def _border_members(
+    borders: npt.NDArray[np.uint8], members: Integers
+) -> tuple[Integers, npt.NDArray[np.uint64]]:
+    """Return for each border how many recodings have it, and which, one bit for each."""
     n_having = np.zeros(borders.shape[1], np.int64)
     having = np.zeros((borders.shape[1], (members.size + 63) // 64), np.uint64)
     for place in range(members.size):
@@ -127,7 +133,7 @@ def _combinations(
     n_with: int,
     n_members: int,
 ) -> float:
-    """Return how many combinations of blocks the parts have to tell apart (a logarithm, for all members)."""
+    """Return the log of the combinations of blocks that the parts must distinguish, over all members."""
     score = 0.0
     for attribute in range(first_unit.size - 1):
         n_left, n_right = 0, 0

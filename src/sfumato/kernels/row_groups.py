@@ -1,4 +1,10 @@
-"""Number equal rows, and count what is in each group."""
+"""Number equal rows, and count the contents of each group.
+
+Rows are numbered through one integer key per row. Few possible keys use an array, more keys a hash table
+that fits into the processor's cache, and even more keys are first distributed to buckets that each get such
+a table. All of it takes linear time, and the numbers follow the order of first occurrence whichever way is
+taken.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +16,8 @@ from sfumato.kernels.compilation import njit
 from sfumato.runtime.arrays import Codes, Integers
 
 _LARGEST_KEY = 2**62
-_NEAR = 2**16
-"""So many different keys fit into a hash table that stays near the processor."""
+_CACHED_KEYS = 2**16
+"""The number of different keys whose hash table fits into the processor's cache."""
 _BUCKETS = 2**7
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -35,36 +41,36 @@ def number_rows(columns: Iterable[Codes], cardinalities: Iterable[int], n_rows: 
 def _number_dense(key: Integers, span: int) -> tuple[Integers, int]:
     number_of = np.full(span, -1, np.int64)
     numbers = np.empty(key.size, np.int64)
-    found = 0
+    n_numbers = 0
     for row in range(key.size):
         number = number_of[key[row]]
         if number < 0:
-            number = found
-            number_of[key[row]] = found
-            found += 1
+            number = n_numbers
+            number_of[key[row]] = n_numbers
+            n_numbers += 1
         numbers[row] = number
-    return numbers, found
+    return numbers, n_numbers
 
 
 @njit(cache=True)
 def _number(key: Integers) -> tuple[Integers, int]:
-    """Number by a hash table near the processor; where there are too many keys for it, bucket by bucket."""
+    """Number keys by a hash table in the processor's cache, or bucket by bucket if there are too many."""
     numbers = np.empty(key.size, np.int64)
-    slots = np.full(2 * _NEAR, -1, np.int32)
-    first = np.empty(_NEAR, np.int64)
-    found = 0
+    slots = np.full(2 * _CACHED_KEYS, -1, np.int32)
+    first = np.empty(_CACHED_KEYS, np.int64)
+    n_numbers = 0
     for row in range(key.size):
-        slot = _mixed(key[row]) & (slots.size - 1)
+        slot = _hashed(key[row]) & (slots.size - 1)
         while slots[slot] >= 0 and first[slots[slot]] != key[row]:
             slot = (slot + 1) & (slots.size - 1)
         if slots[slot] < 0:
-            if found == _NEAR:
+            if n_numbers == _CACHED_KEYS:
                 return _number_by_bucket(key, numbers)
-            slots[slot] = found
-            first[found] = key[row]
-            found += 1
+            slots[slot] = n_numbers
+            first[n_numbers] = key[row]
+            n_numbers += 1
         numbers[row] = slots[slot]
-    return numbers, found
+    return numbers, n_numbers
 
 
 @njit(cache=True)
@@ -79,25 +85,25 @@ def _number_by_bucket(key: Integers, numbers: Integers) -> tuple[Integers, int]:
         slots[:] = -1
         own, row_of = keys[starts[bucket] : starts[bucket + 1]], rows[starts[bucket] : starts[bucket + 1]]
         for place in range(own.size):
-            slot = _mixed(own[place]) & (size - 1)
+            slot = _hashed(own[place]) & (size - 1)
             while slots[slot] >= 0 and own[slots[slot]] != own[place]:
                 slot = (slot + 1) & (size - 1)
             if slots[slot] < 0:
                 slots[slot] = place
             numbers[row_of[place]] = row_of[slots[slot]]
-    found = 0
+    n_numbers = 0
     for row in range(key.size):
         if numbers[row] == row:
-            numbers[row] = found
-            found += 1
+            numbers[row] = n_numbers
+            n_numbers += 1
         else:
             numbers[row] = numbers[numbers[row]]
-    return numbers, found
+    return numbers, n_numbers
 
 
 @njit(cache=True)
 def _buckets(key: Integers) -> tuple[Integers, Integers, Integers]:
-    """Put the keys and their rows into buckets, in order: where each starts (with the end), keys, rows."""
+    """Distribute keys and rows to buckets, in order; return starts (with the end), keys and rows."""
     starts = np.zeros(_BUCKETS + 1, np.int64)
     for row in range(key.size):
         starts[_bucket(key[row]) + 1] += 1
@@ -120,13 +126,13 @@ def _bucket(key: int) -> np.int64:
 
 
 @njit(cache=True)
-def _mixed(key: int) -> np.int64:
+def _hashed(key: int) -> np.int64:
     return np.int64((np.uint64(key) * _GOLDEN) >> np.uint64(20))
 
 
 @njit(cache=True)
 def sum_by_group(group: Integers, n_groups: int, weights: Integers) -> Integers:
-    """Add up the weights of each group."""
+    """Return the sum of the weights of each group."""
     totals = np.zeros(n_groups, np.int64)
     for row in range(group.size):
         totals[group[row]] += weights[row]
@@ -161,7 +167,7 @@ def rows_by_group(group: Integers, n_groups: int) -> tuple[Integers, Integers]:
 
 @njit(cache=True)
 def _sort(values: Codes, n_values: int) -> None:
-    """Sort the first so many values in place; few of them by inserting each."""
+    """Sort the first ``n_values`` values in place, by insertion if they are few."""
     if n_values > 32:
         values[:n_values] = np.sort(values[:n_values])
         return
@@ -178,43 +184,43 @@ def _sort(values: Codes, n_values: int) -> None:
 def value_counts(
     group: Integers, n_groups: int, values: Codes, n_values: int, weights: Integers
 ) -> tuple[Integers, Codes, Integers]:
-    """Count the values of each group, sparsely: starts (with the end), values ascending, counts.
+    """Count the values of each group, sparsely; return starts (with the end), values ascending, counts.
 
     Only values that occur in a group are listed, so the result is never longer than the rows.
     """
-    # values and weights side by side, group after group: rows of a group lie far apart
+    # copy values and weights group by group first, because the rows of a group are far apart in memory
     row_starts = np.zeros(n_groups + 1, np.int64)
     for row in range(group.size):
         row_starts[group[row] + 1] += 1
     for index in range(n_groups):
         row_starts[index + 1] += row_starts[index]
     next_place = row_starts[:-1].copy()
-    told = np.empty((group.size, 2), np.int64)
+    pairs = np.empty((group.size, 2), np.int64)
     for row in range(group.size):
         place = next_place[group[row]]
         next_place[group[row]] += 1
-        told[place, 0] = values[row]
-        told[place, 1] = weights[row]
+        pairs[place, 0] = values[row]
+        pairs[place, 1] = weights[row]
     starts = np.zeros(n_groups + 1, np.int64)
-    found_values = np.empty(group.size, np.int32)
-    found_counts = np.empty(group.size, np.int64)
+    values_of_groups = np.empty(group.size, np.int32)
+    counts_of_groups = np.empty(group.size, np.int64)
     scratch = np.full(n_values, -1, np.int64)
-    seen = np.empty(n_values, np.int32)
+    group_values = np.empty(n_values, np.int32)
     filled = 0
     for index in range(n_groups):
-        n_seen = 0
+        n_group_values = 0
         for place in range(row_starts[index], row_starts[index + 1]):
-            value = told[place, 0]
+            value = pairs[place, 0]
             if scratch[value] < 0:
                 scratch[value] = 0
-                seen[n_seen] = value
-                n_seen += 1
-            scratch[value] += told[place, 1]
-        _sort(seen, n_seen)
-        for value in seen[:n_seen]:
-            found_values[filled] = value
-            found_counts[filled] = scratch[value]
+                group_values[n_group_values] = value
+                n_group_values += 1
+            scratch[value] += pairs[place, 1]
+        _sort(group_values, n_group_values)
+        for value in group_values[:n_group_values]:
+            values_of_groups[filled] = value
+            counts_of_groups[filled] = scratch[value]
             scratch[value] = -1
             filled += 1
         starts[index + 1] = filled
-    return starts, found_values[:filled].copy(), found_counts[:filled].copy()
+    return starts, values_of_groups[:filled].copy(), counts_of_groups[:filled].copy()

@@ -1,11 +1,12 @@
-"""Group the same records by many recodings, sharing what these have in common.
+"""Group the same records by many recodings, sharing the work that these have in common.
 
 A recoding gives every unit (a value, or an interval of values that stay together) of every attribute a
-block and a loss. The units of all attributes stand in one row, attribute by attribute.
+block and a loss. The units of all attributes are numbered consecutively, attribute by attribute.
 
-Rows that no recoding of a group tells apart are put together once for all of them, then once more for each
-part of the group: a recoding is counted from a table that is hardly longer than what it has classes. Classes
-are numbered in the order of their first records, from whatever table they are counted.
+Rows that no recoding of a group distinguishes are merged once for the whole group, then again for each part
+of the group. A recoding is thus counted from a table that is hardly longer than its number of classes.
+Merging never changes a count: the rows that a group merges share a block in each of its recodings. Classes
+are numbered in the order of their first records, whichever table they are counted from.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.kernels.compilation import njit
-from sfumato.kernels.recoding_similarity import gather_similar
+from sfumato.kernels.recoding_similarity import nest_similar
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
 _MOST_CELLS = 1 << 16
 _LARGEST_KEY = 1 << 62
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# A table is written down when it has at most so many rows of the one before it, and that is only tried when
-# at most such a share of the combinations of blocks is left: less where only two recodings would share it.
-_KEPT, _OF = 2, 3
-_PAYS, _PAYS_FOR_TWO = 0.4, 0.2
-# So many counts are added at once.
-_ABREAST = 8
+# A table is kept if it has at most 2/3 of the rows of the table before it. That is tried only if at most this
+# share of the combinations of blocks is left, a smaller one if only two recodings would share the table.
+_KEPT_ROWS, _OF_ROWS = 2, 3
+_PAYS_FOR_MANY, _PAYS_FOR_TWO = 0.4, 0.2
+# This many counts are added at once (one vector instruction).
+_COUNTS_AT_ONCE = 8
 
 
 class Records(NamedTuple):
     """The distinct rows of units.
 
-    Attributes are taken together in joints: ``joints[i]`` up to ``joints[i + 1]`` are the places in
-    ``order`` of the attributes of joint ``i``, and ``codes[i]`` numbers their combined units.
+    Attributes are combined in joints: ``joints[i]`` up to ``joints[i + 1]`` are the places in ``order`` of
+    the attributes of joint ``i``, and ``codes[i]`` numbers their combined units.
     """
 
     codes: Codes
@@ -54,32 +55,32 @@ class Recodings(NamedTuple):
     n_blocks: Integers
 
 
-class Room(NamedTuple):
-    """Where some recodings are counted: tables, each shorter than the one before. The first is the records.
+class GroupingRoom(NamedTuple):
+    """The tables that recodings are counted from, each shorter than the one before; the first is the records.
 
     Parameters
     ----------
     order, begins, ends, depths
-        The recodings, similar ones together, and the groups of them, each before its parts.
+        The recodings, similar ones together, and their groups, each before its parts.
     table_of
-        The table that the group at each depth counts from.
+        The table that the group at each depth is counted from.
     latest_table
-        The table that the latest recoding was counted from, a single number.
+        The table that the latest recoding was counted from; one number.
     starts
         Where each table begins.
     codes, weights, first, counts
-        The rows of the tables: the code of each joint, how many records, the first of the records' rows, and
-        how often each sensitive value occurs.
+        The rows of the tables: the code of each joint, the number of records, the first row among the
+        records, and how often each sensitive value occurs.
     segments, n_segments
-        For each table the first unit of every stretch of units that its rows do not tell apart.
+        For each table the first unit of every run of units that its rows do not distinguish.
     blocks, n_blocks
         The blocks of a group.
     lookups, keys, cells, slots, class_keys
-        How rows get their numbers.
+        Room to number rows.
     class_of, sizes, founders
         The class of each row of a table, and the size and the first row of each class.
     people, latest
-        Whose the classes are.
+        Room to count the people of each class.
     """
 
     order: Integers
@@ -110,18 +111,18 @@ class Room(NamedTuple):
 
 
 @njit(cache=True)
-def room_for(records: Records, recodings: Recodings, n_values: int, is_shared: bool) -> Room:
-    """Make room, order the recodings, and write down the first table.
+def make_room(records: Records, recodings: Recodings, n_values: int, is_shared: bool) -> GroupingRoom:
+    """Allocate all arrays, order the recodings, and write the first table.
 
     Parameters
     ----------
     records, recodings
-        What is counted.
+        The records and the recodings to count.
     n_values
-        How many sensitive values are counted in every row; see `count_values`.
+        The number of sensitive values to count in every row; see `count_values`.
     is_shared
-        Whether rows may be put together for several recodings. If not, every recoding is counted from the
-        records, and the class of each of their rows is known.
+        Whether rows may be merged for several recodings. If not, every recoding is counted from the records,
+        so the class of each of their rows is known.
     """
     n_rows = records.weights.size
     n_units = records.first_unit[-1]
@@ -133,10 +134,10 @@ def room_for(records: Records, recodings: Recodings, n_values: int, is_shared: b
     n_tables = 2
     length = n_rows
     while length > 1 and is_shared:
-        length = length * _KEPT // _OF
+        length = length * _KEPT_ROWS // _OF_ROWS
         n_tables += 1
-    capacity = n_rows * _OF // (_OF - _KEPT) + 1 if is_shared else n_rows
-    room = Room(
+    capacity = n_rows * _OF_ROWS // (_OF_ROWS - _KEPT_ROWS) + 1 if is_shared else n_rows
+    room = GroupingRoom(
         np.arange(n_members),
         np.empty(2 * n_members, np.int64),
         np.empty(2 * n_members, np.int64),
@@ -147,7 +148,7 @@ def room_for(records: Records, recodings: Recodings, n_values: int, is_shared: b
         np.empty((n_joints, capacity), np.uint32),
         np.empty(capacity, np.int64),
         np.empty(capacity, np.int32),
-        np.zeros((capacity, -(-n_values // _ABREAST) * _ABREAST if is_shared else 0), np.int32),
+        np.zeros((capacity, -(-n_values // _COUNTS_AT_ONCE) * _COUNTS_AT_ONCE if is_shared else 0), np.int32),
         np.empty((n_tables, n_units), np.int64),
         np.empty((n_tables, records.first_unit.size - 1), np.int64),
         np.empty(n_units, np.int32),
@@ -165,9 +166,9 @@ def room_for(records: Records, recodings: Recodings, n_values: int, is_shared: b
     )
     _write_records(records, room)
     if is_shared:
-        gather_similar(records.first_unit, recodings.blocks, room.order, room.begins, room.ends, room.depths)
+        nest_similar(records.first_unit, recodings.blocks, room.order, room.begins, room.ends, room.depths)
     else:
-        _take_one_by_one(room)
+        _list_one_by_one(room)
     return room
 
 
@@ -184,8 +185,8 @@ def _largest_joint(records: Records) -> int:
 
 
 @njit(cache=True)
-def _write_records(records: Records, room: Room) -> None:
-    """Write the first table: every row of the records, every unit apart."""
+def _write_records(records: Records, room: GroupingRoom) -> None:
+    """Write the first table: every row of the records, every unit distinguished."""
     n_rows = records.weights.size
     room.starts[1] = n_rows
     room.weights[:n_rows] = records.weights
@@ -197,8 +198,8 @@ def _write_records(records: Records, room: Room) -> None:
 
 
 @njit(cache=True)
-def count_values(starts: Integers, values: Codes, counts: Integers, room: Room) -> None:
-    """Count the sensitive values of every row of the first table, where rows are put together."""
+def count_values(starts: Integers, values: Codes, counts: Integers, room: GroupingRoom) -> None:
+    """Count the sensitive values of every row of the first table, if rows may be merged."""
     totals = room.counts
     if totals.shape[1]:
         for row in range(room.starts[1]):
@@ -207,7 +208,7 @@ def count_values(starts: Integers, values: Codes, counts: Integers, room: Room) 
 
 
 @njit(cache=True)
-def _take_one_by_one(room: Room) -> None:
+def _list_one_by_one(room: GroupingRoom) -> None:
     room.begins[:] = -1
     for member in range(room.order.size):
         room.begins[member] = member
@@ -216,11 +217,10 @@ def _take_one_by_one(room: Room) -> None:
 
 
 @njit(cache=True)
-def visit(records: Records, recodings: Recodings, room: Room, place: int) -> tuple[int, int]:
-    """Go to the next group; return the recoding and the number of its classes where it is a single one.
+def visit_group(records: Records, recodings: Recodings, room: GroupingRoom, place: int) -> tuple[int, int]:
+    """Go to the next group; if it is a single recoding, return it and the number of its classes.
 
-    For a larger group the rows that none of its recodings tells apart are put together, where that pays; the
-    recoding is then -1.
+    For a larger group, merge the rows that none of its recodings distinguishes, if that pays, and return -1.
     """
     begin, end, depth = room.begins[place], room.ends[place], room.depths[place]
     if begin < 0:
@@ -231,7 +231,7 @@ def visit(records: Records, recodings: Recodings, room: Room, place: int) -> tup
         room.latest_table[0] = table
         return member, group_rows(records, room, table, recodings.blocks[member], recodings.n_blocks[member])
     room.table_of[depth] = table
-    left = _unite(
+    left = _common_refinement(
         records.first_unit,
         recodings.blocks,
         room.order[begin:end],
@@ -240,16 +240,16 @@ def visit(records: Records, recodings: Recodings, room: Room, place: int) -> tup
         room.blocks,
         room.n_blocks,
     )
-    if left < (_PAYS if end - begin > 2 else _PAYS_FOR_TWO):
+    if left < (_PAYS_FOR_MANY if end - begin > 2 else _PAYS_FOR_TWO):
         n_classes = group_rows(records, room, table, room.blocks, room.n_blocks)
-        if n_classes * _OF <= (room.starts[table + 1] - room.starts[table]) * _KEPT:
+        if n_classes * _OF_ROWS <= (room.starts[table + 1] - room.starts[table]) * _KEPT_ROWS:
             _write_table(records, room, table, n_classes)
             room.table_of[depth] = table + 1
     return -1, 0
 
 
 @njit(cache=True)
-def _unite(
+def _common_refinement(
     first_unit: Integers,
     blocks: Codes,
     members: Integers,
@@ -258,7 +258,7 @@ def _unite(
     united: Codes,
     n_united: Integers,
 ) -> float:
-    """Write down the blocks that some recodings refine together; return the share of combinations left."""
+    """Compute the coarsest blocks that refine some recodings; return the share of combinations left."""
     share = 1.0
     for attribute in range(first_unit.size - 1):
         start = first_unit[attribute]
@@ -277,8 +277,8 @@ def _unite(
 
 
 @njit(cache=True)
-def _write_table(records: Records, room: Room, table: int, n_classes: int) -> None:
-    """Write the classes that were found in a table down as the next table."""
+def _write_table(records: Records, room: GroupingRoom, table: int, n_classes: int) -> None:
+    """Write the classes of a table as the next table."""
     start, end = room.starts[table], room.starts[table + 1]
     room.starts[table + 2] = end + n_classes
     first, founders = room.first, room.founders
@@ -311,7 +311,7 @@ def add_counts(counts: Codes, class_of: Integers, totals: Codes) -> None:
 
 
 @njit(cache=True)
-def group_rows(records: Records, room: Room, table: int, blocks: Codes, n_blocks: Integers) -> int:
+def group_rows(records: Records, room: GroupingRoom, table: int, blocks: Codes, n_blocks: Integers) -> int:
     """Group the rows of a table by their blocks; return the number of classes."""
     start, end = room.starts[table], room.starts[table + 1]
     keys = room.keys[: end - start]
@@ -352,7 +352,7 @@ def _look_up(
     n_blocks: Integers,
     lookup: Integers,
 ) -> int:
-    """Write down the blocks of every combination of segments in a joint as one number; return their span."""
+    """Encode the blocks of every combination of segments in a joint as a number; return the span of these."""
     lookup[0] = 0
     filled = 1
     span = 1
@@ -368,26 +368,26 @@ def _look_up(
 
 
 @njit(cache=True)
-def _number_keys(room: Room, start: int, keys: Integers, span: int) -> int:
-    """Number equal keys, and find the size and the first row of each class; return how many there are."""
+def _number_keys(room: GroupingRoom, start: int, keys: Integers, span: int) -> int:
+    """Number equal keys, with the size and the first row of each class; return the number of classes."""
     class_of, sizes, founders, cells = room.class_of, room.sizes, room.founders, room.cells
     weights = room.weights[start : start + keys.size]
-    found = 0
+    n_classes = 0
     if span <= _MOST_CELLS:
         for row in range(keys.size):
-            # nobody has been there where there is a zero
+            # zero means a free cell, so numbers are stored plus one
             number: Any = np.int64(cells[keys[row]]) - 1
             if number < 0:
-                number = found
-                sizes[found] = 0
-                founders[found] = start + row
-                found += 1
-                cells[keys[row]] = found
+                number = n_classes
+                sizes[n_classes] = 0
+                founders[n_classes] = start + row
+                n_classes += 1
+                cells[keys[row]] = n_classes
             sizes[number] += weights[row]
             class_of[row] = number
-        for number in range(found):
+        for number in range(n_classes):
             cells[keys[founders[number] - start]] = 0
-        return found
+        return n_classes
     slots, class_keys = room.slots, room.class_keys
     bits = 4
     while 1 << bits < 2 * keys.size:
@@ -402,12 +402,12 @@ def _number_keys(room: Room, start: int, keys: Integers, span: int) -> int:
             slot = (slot + 1) & mask
             number = np.int64(slots[slot]) - 1
         if number < 0:
-            number = found
-            class_keys[found] = key
-            sizes[found] = 0
-            founders[found] = start + row
-            found += 1
-            slots[slot] = found
+            number = n_classes
+            class_keys[n_classes] = key
+            sizes[n_classes] = 0
+            founders[n_classes] = start + row
+            n_classes += 1
+            slots[slot] = n_classes
         sizes[number] += weights[row]
         class_of[row] = number
-    return found
+    return n_classes

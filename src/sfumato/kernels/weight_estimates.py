@@ -1,8 +1,11 @@
-"""Spread weighted units over original values, and add up what falls into nodes, queries and rows.
+"""Spread weighted units over original values, and add up the weight in nodes, queries and rows.
 
-A unit has a label for each attribute, and a label spreads over the codes of the attribute. A unit also
-has a mixture: how its weight divides over the sensitive values. Units are sorted by mixture, so that
-the units of one mixture are added up before its values are looked at.
+A unit has one label per attribute, and a label spreads over the codes of the attribute. A unit also has a
+mixture: how its weight divides over the sensitive values. Units are sorted by mixture, so the units of one
+mixture are added up before its values are looked at.
+
+Conjunctions and rows are visited in an order in which neighbours share their beginnings. The units that
+satisfy a shared beginning, and their weights in it, are computed once.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 from sfumato.kernels.compilation import INLINED, njit
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
-_SHARES = 2**16
+_SHARES_AT_ONCE = 2**16
 _FEWEST_UNITS = 64
 
 
@@ -29,7 +32,7 @@ class Units(NamedTuple):
 class MixtureArrays(NamedTuple):
     """How the weight of a mixture divides over the sensitive values: ``counts`` of ``values``, by total.
 
-    Those of mixture ``i`` stand at ``starts[i]`` to ``starts[i + 1]``.
+    Mixture ``i`` owns the entries from ``starts[i]`` up to ``starts[i + 1]``.
     """
 
     starts: Integers
@@ -39,10 +42,10 @@ class MixtureArrays(NamedTuple):
 
 
 class LabelArrays(NamedTuple):
-    """What each label puts on which codes; the labels of all attributes behind one another.
+    """The mass that each label puts on each code; labels are numbered consecutively over all attributes.
 
-    ``first`` is the first label of each attribute. A label that lies evenly on neighbouring codes is an
-    even run: its share is the difference of two running counts.
+    ``first`` is the first label of each attribute. A label that is spread evenly over neighbouring codes is
+    an even run: its share in a set is the difference of two running counts.
     """
 
     starts: Integers
@@ -54,9 +57,9 @@ class LabelArrays(NamedTuple):
 
 
 class NodeShares(NamedTuple):
-    """For each node the labels that reach into it, and the share of each that does.
+    """For each node the labels that overlap it, and the share of each label inside it.
 
-    ``n_labels`` is the largest number of labels that an attribute has.
+    ``n_labels`` is the largest number of labels of any attribute.
     """
 
     starts: Integers
@@ -68,8 +71,8 @@ class NodeShares(NamedTuple):
 class Conjunctions(NamedTuple):
     """Conjunctions of nodes in depth-first order.
 
-    ``depths`` says of each how many nodes it has and ``nodes`` which is the last of them; the others are
-    those of the nearest conjunction before it with one node less. ``attribute_of`` belongs to the nodes.
+    ``depths`` holds the number of nodes of each and ``nodes`` the last of them; the others are those of the
+    nearest earlier conjunction with one node less. ``attribute_of`` holds the attribute of every node.
     """
 
     depths: Codes
@@ -77,12 +80,12 @@ class Conjunctions(NamedTuple):
     attribute_of: Codes
 
 
-class Asked(NamedTuple):
-    """What queries accept.
+class CountQueries(NamedTuple):
+    """The codes and sensitive values that count queries accept.
 
-    ``attributes`` are those that each asks about; ``accepted`` says, from ``starts`` of a query and its
-    attribute on, which codes are accepted, ``values`` which sensitive values. ``n_codes`` belongs to the
-    attributes.
+    ``attributes`` holds the attributes of each query. From ``starts`` of a query and attribute on,
+    ``accepted`` marks the accepted codes; ``values`` marks the accepted sensitive values. ``n_codes`` is the
+    number of codes of every attribute.
     """
 
     attributes: Codes
@@ -94,7 +97,7 @@ class Asked(NamedTuple):
 
 @njit(cache=True)
 def add_up(places: Integers, amounts: Floats, n_places: int) -> Floats:
-    """Add up the amounts of each place."""
+    """Return the sum of the amounts of each place."""
     totals = np.zeros(n_places)
     for index in range(places.size):
         totals[places[index]] += amounts[index]
@@ -113,14 +116,14 @@ def label_totals(starts: Integers, masses: Floats) -> Floats:
 
 @njit(cache=True)
 def even_runs(starts: Integers, codes: Codes, masses: Floats) -> Booleans:
-    """Return for each label whether it lies evenly on neighbouring codes, ascending."""
-    found = np.ones(starts.size - 1, np.bool_)
+    """Return for each label whether it is spread evenly over neighbouring codes, ascending."""
+    is_even = np.ones(starts.size - 1, np.bool_)
     for label in range(starts.size - 1):
         for place in range(starts[label] + 1, starts[label + 1]):
             if codes[place] != codes[place - 1] + 1 or masses[place] != masses[place - 1]:
-                found[label] = False
+                is_even[label] = False
                 break
-    return found
+    return is_even
 
 
 @njit(cache=True)
@@ -133,32 +136,32 @@ def shares_by_node(
     nodes_of_code: Codes,
     n_nodes: int,
 ) -> tuple[Integers, Codes, Floats]:
-    """Return for each node the labels that reach into it, and the share of each that does.
+    """Return for each node the labels that overlap it, and the share of each label inside it.
 
-    Masses are added up in the order of the codes and then divided, so that a label which lies in a
-    node as a whole has a share of exactly 1.
+    Masses are added up in the order of the codes and then divided, so that a label which lies entirely in a
+    node has a share of exactly 1.
 
     Parameters
     ----------
     starts, codes, masses, totals
-        What each label puts on which codes, and the sum of it.
+        The mass that each label puts on each code, and its sum.
     node_starts, nodes_of_code
         The nodes that contain each code.
     """
     n_labels = starts.size - 1
     reached = np.zeros(n_nodes)
     touched = np.empty(n_nodes, np.int64)
-    found = np.zeros(n_nodes + 1, np.int64)
+    label_starts = np.zeros(n_nodes + 1, np.int64)
     for label in range(n_labels):
         n_touched = _reach(starts, codes, masses, node_starts, nodes_of_code, label, reached, touched)
         for place in range(n_touched):
-            found[touched[place] + 1] += 1
+            label_starts[touched[place] + 1] += 1
             reached[touched[place]] = 0.0
     for node in range(n_nodes):
-        found[node + 1] += found[node]
-    next_place = found[:-1].copy()
-    labels = np.empty(found[-1], np.int32)
-    shares = np.empty(found[-1])
+        label_starts[node + 1] += label_starts[node]
+    next_place = label_starts[:-1].copy()
+    labels = np.empty(label_starts[-1], np.int32)
+    shares = np.empty(label_starts[-1])
     for label in range(n_labels):
         n_touched = _reach(starts, codes, masses, node_starts, nodes_of_code, label, reached, touched)
         for place in range(n_touched):
@@ -167,7 +170,7 @@ def shares_by_node(
             shares[next_place[node]] = reached[node] / totals[label]
             next_place[node] += 1
             reached[node] = 0.0
-    return found, labels, shares
+    return label_starts, labels, shares
 
 
 @njit(cache=True)
@@ -205,23 +208,23 @@ def node_distributions(
     units: Units,
     mixtures: MixtureArrays,
     shares: NodeShares,
-    found: Floats,
+    distributions: Floats,
 ) -> None:
-    """Add up the sensitive values in conjunctions of nodes, some units at a time for all of them.
+    """Add up the sensitive values in conjunctions of nodes, one batch of units at a time for all of them.
 
     Parameters
     ----------
     first, last
         Which conjunctions to look at.
-    found
+    distributions
         The result, one row for each conjunction from ``first`` on.
     """
     n_attributes, n_units = units.labels.shape
     n_nodes = conjunctions.attribute_of.size
     starts, nodes, of_labels = _by_label(shares, conjunctions.attribute_of, n_attributes)
-    begun = _beginning(conjunctions.depths, first)
-    # few enough units that their shares stay near the processor
-    at_once = max(_SHARES // n_nodes, _FEWEST_UNITS)
+    first_beginnings = _beginnings(conjunctions.depths, first)
+    # few enough units that their shares stay in the processor's cache
+    at_once = max(_SHARES_AT_ONCE // n_nodes, _FEWEST_UNITS)
     share = np.zeros((n_nodes, at_once))
     left = np.empty((n_attributes + 1, at_once), np.int32)
     amounts = np.empty((n_attributes + 1, at_once))
@@ -236,12 +239,12 @@ def node_distributions(
                 label = attribute * shares.n_labels + units.labels[attribute, start + unit]
                 for place in range(starts[label], starts[label + 1]):
                     share[nodes[place], unit] = of_labels[place]
-        for place in begun:
+        for place in first_beginnings:
             _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, conjunctions.depths[place])
         for place in range(first, last):
             depth, line = conjunctions.depths[place], place - first
             _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, depth)
-            values, so_far, before = found[line], amount[line], mixture[line]
+            values, so_far, before = distributions[line], amount[line], mixture[line]
             for inner in range(lengths[depth]):
                 own = units.mixture_of[start + left[depth, inner]]
                 if own != before:
@@ -257,12 +260,12 @@ def node_distributions(
                     share[nodes[place], unit] = 0.0
     for line in range(last - first):
         if mixture[line] >= 0:
-            _mix(found[line], amount[line], mixture[line], mixtures)
+            _mix(distributions[line], amount[line], mixture[line], mixtures)
 
 
 @njit(cache=True)
 def _by_label(shares: NodeShares, attribute_of: Codes, n_attributes: int) -> tuple[Integers, Codes, Floats]:
-    """Return for each label of each attribute the nodes that it reaches into, and its share there."""
+    """Return for each label of each attribute the nodes that it overlaps, and its share there."""
     starts = np.zeros(n_attributes * shares.n_labels + 1, np.int64)
     for node in range(attribute_of.size):
         first = attribute_of[node] * shares.n_labels
@@ -284,8 +287,8 @@ def _by_label(shares: NodeShares, attribute_of: Codes, n_attributes: int) -> tup
 
 
 @njit(cache=True)
-def _beginning(depths: Codes, first: int) -> Integers:
-    """Return the conjunctions that one begins with: of one node, of two, and so on."""
+def _beginnings(depths: Codes, first: int) -> Integers:
+    """Return the beginnings of a conjunction: of one node, of two, and so on."""
     found = np.empty(depths[first] - 1, np.int64)
     place = first
     for depth in range(depths[first] - 1, 0, -1):
@@ -297,11 +300,11 @@ def _beginning(depths: Codes, first: int) -> Integers:
 
 @njit(cache=True, **INLINED)
 def _narrow(share: Floats, left: Codes, amounts: Floats, lengths: Integers, depth: int) -> None:
-    """Keep of the units at one depth what lies in a node, for the next."""
+    """Keep the part of the units at one depth that lies in a node, for the next depth."""
     n_left = 0
     for place in range(lengths[depth - 1]):
         unit = left[depth - 1, place]
-        # always written, and counted where it is there: no processor could guess
+        # always written and counted only if present: without a branch there is nothing to mispredict
         left[depth, n_left] = unit
         amounts[depth, n_left] = amounts[depth - 1, place] * share[unit]
         n_left += share[unit] != 0.0
@@ -309,27 +312,27 @@ def _narrow(share: Floats, left: Codes, amounts: Floats, lengths: Integers, dept
 
 
 @njit(cache=True, **INLINED)
-def _mix(found: Floats, amount: float, mixture: int, mixtures: MixtureArrays) -> None:
+def _mix(totals: Floats, amount: float, mixture: int, mixtures: MixtureArrays) -> None:
     scale = amount / mixtures.totals[mixture]
     for place in range(mixtures.starts[mixture], mixtures.starts[mixture + 1]):
-        found[mixtures.values[place]] += scale * mixtures.counts[place]
+        totals[mixtures.values[place]] += scale * mixtures.counts[place]
 
 
 @njit(cache=True)
 def divergences(true: Floats, estimated: Floats, fallback: Floats, first_values: Integers) -> Floats:
-    """Return the Jensen-Shannon divergence of each line, of each attribute by itself.
+    """Return the Jensen-Shannon divergence of each line, for each attribute separately.
 
     Parameters
     ----------
     true, estimated
-        How often each value of each attribute occurs; the values of all attributes behind one another.
+        How often each value of each attribute occurs; values are numbered consecutively over all attributes.
     fallback
-        What a line is taken for in which nothing is estimated.
+        The distribution for a line in which nothing is estimated.
     first_values
-        Where the values of each attribute begin, and where the last ones end.
+        Where the values of each attribute begin, with the end appended.
     """
     n_attributes = first_values.size - 1
-    found = np.zeros((n_attributes, len(true)))
+    result = np.zeros((n_attributes, len(true)))
     for line in range(len(true)):
         for attribute in range(n_attributes):
             first, last = first_values[attribute], first_values[attribute + 1]
@@ -345,40 +348,40 @@ def divergences(true: Floats, estimated: Floats, fallback: Floats, first_values:
                     apart += p * np.log(p / middle) + q * np.log(q / middle)
                 elif p > 0.0 or q > 0.0:
                     apart += (p + q) * np.log(2.0)
-            found[attribute, line] = apart / 2
-    return found
+            result[attribute, line] = apart / 2
+    return result
 
 
 @njit(cache=True)
-def query_counts(asked: Asked, labels: LabelArrays, units: Units, mixtures: MixtureArrays) -> Floats:
+def query_counts(queries: CountQueries, labels: LabelArrays, units: Units, mixtures: MixtureArrays) -> Floats:
     """Count the records that each query accepts."""
-    n_queries, n_dimensions = asked.attributes.shape
-    found = np.zeros(n_queries)
+    n_queries, n_dimensions = queries.attributes.shape
+    totals = np.zeros(n_queries)
     share_of = np.zeros(labels.totals.size)
-    running = np.zeros(int(np.max(asked.n_codes)) + 1, np.int64)
+    running = np.zeros(int(np.max(queries.n_codes)) + 1, np.int64)
     for query in range(n_queries):
         for dimension in range(n_dimensions):
-            attribute = asked.attributes[query, dimension]
-            start = asked.starts[query, dimension]
-            for code in range(asked.n_codes[attribute]):
-                running[code + 1] = running[code] + asked.accepted[start + code]
+            attribute = queries.attributes[query, dimension]
+            start = queries.starts[query, dimension]
+            for code in range(queries.n_codes[attribute]):
+                running[code + 1] = running[code] + queries.accepted[start + code]
             for label in range(labels.first[attribute], labels.first[attribute + 1]):
                 first, last = labels.starts[label], labels.starts[label + 1]
                 if labels.is_even_run[label]:
                     inside = running[labels.codes[last - 1] + 1] - running[labels.codes[first]]
                     share_of[label] = inside / (last - first)
                     continue
-                taken = 0.0
+                accepted_mass = 0.0
                 for place in range(first, last):
-                    if asked.accepted[start + labels.codes[place]]:
-                        taken += labels.masses[place]
-                share_of[label] = taken / labels.totals[label]
+                    if queries.accepted[start + labels.codes[place]]:
+                        accepted_mass += labels.masses[place]
+                share_of[label] = accepted_mass / labels.totals[label]
         mixture = -1
         amount = 0.0
         for unit in range(units.weights.size):
             part = units.weights[unit]
             for dimension in range(n_dimensions):
-                attribute = asked.attributes[query, dimension]
+                attribute = queries.attributes[query, dimension]
                 part *= share_of[labels.first[attribute] + units.labels[attribute, unit]]
                 if part == 0.0:
                     break
@@ -386,22 +389,22 @@ def query_counts(asked: Asked, labels: LabelArrays, units: Units, mixtures: Mixt
                 continue
             if units.mixture_of[unit] != mixture:
                 if mixture >= 0:
-                    found[query] += _accepted_amount(amount, asked.values[query], mixture, mixtures)
+                    totals[query] += _accepted_amount(amount, queries.values[query], mixture, mixtures)
                 mixture = units.mixture_of[unit]
                 amount = 0.0
             amount += part
         if mixture >= 0:
-            found[query] += _accepted_amount(amount, asked.values[query], mixture, mixtures)
-    return found
+            totals[query] += _accepted_amount(amount, queries.values[query], mixture, mixtures)
+    return totals
 
 
 @njit(cache=True)
 def _accepted_amount(amount: float, accepted: Booleans, mixture: int, mixtures: MixtureArrays) -> float:
-    taken = 0.0
+    accepted_count = 0.0
     for place in range(mixtures.starts[mixture], mixtures.starts[mixture + 1]):
         if accepted[mixtures.values[place]]:
-            taken += mixtures.counts[place]
-    return amount / mixtures.totals[mixture] * taken
+            accepted_count += mixtures.counts[place]
+    return amount / mixtures.totals[mixture] * accepted_count
 
 
 @njit(cache=True)
@@ -415,17 +418,17 @@ def row_densities(
     n_values: int,
     shares: NodeShares,
 ) -> Floats:
-    """Return how much of the units falls on each row, a combination of codes and a sensitive value.
+    """Return the weight of the units on each row, a combination of codes and a sensitive value.
 
     Parameters
     ----------
     rows
-        For each attribute the codes of the rows, sorted by the attributes in ``attribute_order``: what
-        equal beginnings have in common is computed once.
+        For each attribute the codes of the rows, sorted by the attributes in ``attribute_order``, so that
+        shared beginnings are computed once.
     row_values
         The sensitive value of each row, below ``n_values``.
     first_code, shares
-        Every code of every attribute is a node here, the codes of all attributes behind one another.
+        Every code of every attribute is a node here, numbered consecutively over all attributes.
     """
     n_attributes, n_rows = rows.shape
     n_units = units.weights.size
@@ -437,7 +440,7 @@ def row_densities(
         amounts[0, unit] = units.weights[unit]
     lengths[0] = n_units
     share_of = np.zeros(shares.n_labels)
-    found = np.zeros(n_rows)
+    result = np.zeros(n_rows)
     on_value = np.zeros(n_values)
     for row in range(n_rows):
         common = 0
@@ -466,20 +469,20 @@ def row_densities(
             on_value[:] = 0.0
             n_left = lengths[n_attributes]
             _mix_all(left[n_attributes, :n_left], amounts[n_attributes, :n_left], units, mixtures, on_value)
-        found[row] = on_value[row_values[row]]
-    return found
+        result[row] = on_value[row_values[row]]
+    return result
 
 
 @njit(cache=True)
-def _mix_all(left: Codes, amounts: Floats, units: Units, mixtures: MixtureArrays, found: Floats) -> None:
+def _mix_all(left: Codes, amounts: Floats, units: Units, mixtures: MixtureArrays, totals: Floats) -> None:
     mixture = -1
     amount = 0.0
     for place in range(left.size):
         if units.mixture_of[left[place]] != mixture:
             if mixture >= 0:
-                _mix(found, amount, mixture, mixtures)
+                _mix(totals, amount, mixture, mixtures)
             mixture = units.mixture_of[left[place]]
             amount = 0.0
         amount += amounts[place]
     if mixture >= 0:
-        _mix(found, amount, mixture, mixtures)
+        _mix(totals, amount, mixture, mixtures)

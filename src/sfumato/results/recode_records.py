@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Records, Table
-from sfumato.kernels.first_match import first_taking
+from sfumato.kernels.first_match import first_covering_class
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.results.extended_hierarchy import Placed, placed, typed_columns
 from sfumato.results.label_parsing import Spellings
@@ -270,7 +270,7 @@ def first_classes(
     ]
     first_label = np.cumsum([0, *(len(each) for each in members)])
     flat = [codes + first_label[place] for place, each in enumerate(kept_lists) for codes in each]
-    taken = first_taking(
+    taken = first_covering_class(
         np.stack([each[first] for each in atoms]).astype(np.int64),
         np.cumsum([0, *(len(each) for each in kept_lists)])[:-1],
         np.cumsum([0, *(len(codes) for codes in flat)]),

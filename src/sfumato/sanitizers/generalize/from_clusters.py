@@ -13,7 +13,14 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.kernels.greedy_clusters import Covers, Partners, find_partners, pair_up, planted, united_counts
+from sfumato.kernels.greedy_clusters import (
+    Covers,
+    MergePartners,
+    build_tree,
+    choose_merges,
+    find_partners,
+    merged_counts,
+)
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.results.release import Release, released
@@ -161,7 +168,9 @@ def _pairs(
     """Return for each cluster the cluster that it becomes part of."""
     n_clusters = classes.n_classes
     n_each = min(max(_PAIRS // len(failing), _FEWEST), _MOST, n_clusters - 1)
-    tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters))
+    tree, places = build_tree(
+        space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters)
+    )
     shape, at_once = (len(failing), n_each), max(AT_ONCE // n_each, 1)
     partners = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
     for first in range(0, len(failing), at_once):
@@ -179,7 +188,7 @@ def _pairs(
         np.take_along_axis(values, best, axis=1)[:, 0] for values in (targets, fits, price)
     )
     cheapest = np.argsort(price, kind="stable")
-    return pair_up(n_clusters, failing[cheapest], targets[cheapest], fits[cheapest])
+    return choose_merges(n_clusters, failing[cheapest], targets[cheapest], fits[cheapest])
 
 
 def _shortfalls(model: PrivacyModel, classes: EquivalenceClasses) -> Floats:
@@ -197,7 +206,7 @@ def _unions(classes: EquivalenceClasses, first: Integers, second: Integers) -> E
     """Return the unions of pairs of classes, as if nobody had records in both."""
     sensitive = {
         name: SensitiveCounts(
-            *united_counts(counts.starts, counts.values, counts.counts, first, second),
+            *merged_counts(counts.starts, counts.values, counts.counts, first, second),
             counts.prior,
             counts.domain,
         )

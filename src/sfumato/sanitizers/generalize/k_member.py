@@ -9,7 +9,14 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.kernels.greedy_clusters import Grown, Stock, Tree, grow, join, planted
+from sfumato.kernels.greedy_clusters import (
+    GrownClusters,
+    RemainingRecords,
+    Tree,
+    build_tree,
+    grow_clusters,
+    join_leftovers,
+)
 from sfumato.kernels.row_groups import rows_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -95,7 +102,7 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     if table.person_of is None:
         n_most = min(n_clusters * k, n_most)
     start = np.searchsorted(np.cumsum(table.weights), rng.integers(table.n_records), side="right")
-    grown = Grown(
+    grown = GrownClusters(
         low=np.empty((n_clusters, n_columns), dtype=np.int32),
         high=np.empty((n_clusters, n_columns), dtype=np.int32),
         cluster_of=np.empty(n_most, dtype=np.int64),
@@ -106,7 +113,7 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     n_taken, n_grown, at_once = 0, 0, max(AT_ONCE // k, 1)
     for first in range(0, n_clusters, at_once):
         end = min(first + at_once, n_clusters)
-        n_taken, n_grown = grow(tree, stock, grown, k, first, end, n_taken)
+        n_taken, n_grown = grow_clusters(tree, stock, grown, k, first, end, n_taken)
         if n_grown < end:
             break
     clusters = Clusters(
@@ -123,23 +130,23 @@ def _tree_and_stock(space: PointSpace) -> tuple[Tree, Stock]:
     """Return the points as a tree, each with its rows and their records."""
     rows, starts = rows_by_group(space.point_of, len(space.points))
     no_size = np.zeros(len(space.points), dtype=np.int64)
-    tree, places = planted(space.covers, space.points, space.points, no_size, rows[starts[:-1]])
+    tree, places = build_tree(space.covers, space.points, space.points, no_size, rows[starts[:-1]])
     first, end = np.zeros((2, len(tree.ranks)), dtype=np.int64)
     first[places], end[places] = starts[:-1], starts[1:]
     nobody = np.empty(0, dtype=np.int64)
     people = space.table.people(rows)
     if people is None:
-        return tree, Stock(rows, space.table.weights[rows], first, end, nobody, nobody, nobody)
+        return tree, RemainingRecords(rows, space.table.weights[rows], first, end, nobody, nobody, nobody)
     n_rows = np.bincount(people.person_of, minlength=people.n_people)
     left, met = np.append(n_rows, np.count_nonzero(n_rows)), np.full(people.n_people, -1, dtype=np.int64)
-    return tree, Stock(rows, space.table.weights[rows], first, end, people.person_of, left, met)
+    return tree, RemainingRecords(rows, space.table.weights[rows], first, end, people.person_of, left, met)
 
 
 def _with_joined(space: PointSpace, clusters: Clusters, left_over: Integers) -> Clusters:
     """Let each of these records join the cluster that loses least by it."""
     numbers = np.arange(len(clusters.low))
-    tree, places = planted(space.covers, clusters.low, clusters.high, clusters.sizes, numbers)
-    joined = join(tree, space.points[space.point_of[left_over]])
+    tree, places = build_tree(space.covers, clusters.low, clusters.high, clusters.sizes, numbers)
+    joined = join_leftovers(tree, space.points[space.point_of[left_over]])
     return Clusters(
         low=tree.low[places],
         high=tree.high[places],

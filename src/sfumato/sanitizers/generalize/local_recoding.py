@@ -26,13 +26,13 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.kernels.greedy_clusters import Covers, range_costs
 from sfumato.kernels.partition_improvement import (
-    Journal,
+    MoveJournal,
     Partition,
-    gather,
+    fill_partition,
     improve,
-    introduce_neighbours,
     note_neighbours,
-    take_back_steps,
+    note_neighbours_of_neighbours,
+    undo_failed_steps,
 )
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
@@ -183,7 +183,7 @@ class _Work:
     space: PointSpace
     start: Clusters
     classes: Partition
-    journal: Journal
+    journal: MoveJournal
     rng: np.random.Generator
 
     @classmethod
@@ -211,9 +211,9 @@ class _Work:
             ends=np.empty((n_rows, 2 * n_columns, 3), dtype=np.int32),
             order=order,
         )
-        gather(classes)
+        fill_partition(classes)
         # no row moves twice in a wave, nor in a step, but from a class that ends into one that does too
-        journal = Journal(*np.empty((4, 2 * len(codes)), dtype=np.int64))
+        journal = MoveJournal(*np.empty((4, 2 * len(codes)), dtype=np.int64))
         return cls(space, start, classes, journal, rng)
 
     @property
@@ -237,7 +237,7 @@ class _Work:
             changed = np.flatnonzero(locked & (self.classes.first >= 0))
             fails = np.zeros(n_rows, dtype=np.bool_)
             fails[changed] = ~model.satisfied(classes_of(self.space, self._only(changed)))
-            take_back_steps(self.classes, self.journal, n_moves, fails)
+            undo_failed_steps(self.classes, self.journal, n_moves, fails)
 
     def waves(self, model: PrivacyModel, n_waves: int) -> None:
         """Try steps that change each class at most once, then judge them all together."""

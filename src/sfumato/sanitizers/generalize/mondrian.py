@@ -11,7 +11,13 @@ import numpy as np
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts, count_classes
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, People, Table
-from sfumato.kernels.median_splits import balanced_cuts, divide, informative_cuts, sides, widest_columns
+from sfumato.kernels.median_splits import (
+    balanced_cuts,
+    informative_cuts,
+    move_records,
+    records_by_side,
+    widest_columns,
+)
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AttributeName
@@ -337,7 +343,7 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
         where = (parts.starts, parts.ends, cuts.column_of, cuts.cuts, cuts.quotas)
         good = model.satisfied(_children(space, records, weights, order, where, cuts.sizes))
         allowed = good[0::2] & good[1::2]
-        middles, side_low, side_high = divide(
+        middles, side_low, side_high = move_records(
             records, words, weights, order, *where, allowed, parts.low, parts.high
         )
         both = np.flatnonzero(np.repeat(allowed, 2))

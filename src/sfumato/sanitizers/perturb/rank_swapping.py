@@ -79,7 +79,7 @@ class RankSwapping:
 
 def _exchanged(codes: Integers, reach: int, rng: np.random.Generator) -> Integers:
     order = np.lexsort((rng.random(len(codes)), codes))
-    partner = swapped(len(codes), reach, rng.random(len(codes)))
+    partner = draw_swaps(len(codes), reach, rng.random(len(codes)))
     exchanged = np.empty_like(codes)
     exchanged[order] = codes[order[partner]]
     return exchanged

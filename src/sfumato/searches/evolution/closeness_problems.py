@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.kernels.recoding_closeness import CLOSE_TRAITS, Whole, suppress_far
+from sfumato.kernels.recoding_closeness import CLOSE_TRAITS, TableDistribution, suppress_far
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.models.closeness import TCloseness
@@ -63,7 +63,7 @@ class ClosenessProblem:
     """
 
     space: RecodingSpace
-    whole: Whole
+    whole: TableDistribution
     problem: ClosenessName = "k-t-safety"
     eta: float = 0.1
     prefer: Preferred = "l"
@@ -83,7 +83,7 @@ class ClosenessProblem:
             )
 
     @staticmethod
-    def whole_of(table: Table, schema: Schema, distance: Farness) -> Whole:
+    def whole_of(table: Table, schema: Schema, distance: Farness) -> TableDistribution:
         """Return the shares of the sensitive values of a bound table, numbered as those of its rows."""
         columns = [table[name] for name in schema.sensitive]
         priors = [
@@ -92,7 +92,7 @@ class ClosenessProblem:
         ]
         numeric = [any(isinstance(value, (int, float)) for value in column.domain) for column in columns]
         ordered = np.array(numeric, dtype=np.bool_) & (distance == "natural")
-        return Whole(np.concatenate([*priors, np.zeros(0)]), ordered)
+        return TableDistribution(np.concatenate([*priors, np.zeros(0)]), ordered)
 
     @property
     def n_objectives(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.kernels.recoding_classes import Persons, Sensitive
+from sfumato.kernels.recoding_classes import PersonLists, SensitiveRows
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.kernels.shared_grouping import Records
 from sfumato.runtime.arrays import Booleans, Codes, Integers
@@ -72,8 +72,8 @@ class UnitRecords:
     """The records as distinct rows of units, with their sensitive values and their people."""
 
     records: Records
-    sensitive: Sensitive
-    persons: Persons
+    sensitive: SensitiveRows
+    persons: PersonLists
     n_records: int
 
     @classmethod
@@ -141,11 +141,11 @@ def _sorted_numbers(row_of: Integers, n_rows: int, codes: Sequence[Codes]) -> In
     return rank[row_of]
 
 
-def _persons(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Persons:
+def _persons(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> PersonLists:
     people = table.people()
     if people is None:
         nobody = np.empty(0, dtype=np.int64)
-        return Persons(nobody, nobody, nobody.astype(np.int32), nobody, nobody)
+        return PersonLists(nobody, nobody, nobody.astype(np.int32), nobody, nobody)
     pairs = np.unique(people.person_of * n_rows + row_of)
     offsets = np.concatenate([[0], np.cumsum([len(table[name].domain) for name in schema.sensitive])])
     held = [
@@ -153,14 +153,14 @@ def _persons(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Per
         for name, offset in zip(schema.sensitive, offsets, strict=False)
     ] or [np.empty((3, 0), dtype=np.int64)]
     values, holders, rows = np.concatenate(held, axis=1)
-    return Persons(pairs // n_rows, pairs % n_rows, values.astype(np.int32), holders, rows)
+    return PersonLists(pairs // n_rows, pairs % n_rows, values.astype(np.int32), holders, rows)
 
 
-def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> Sensitive:
+def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> SensitiveRows:
     names = schema.sensitive
     if not names:
         nothing = np.zeros(0, np.int64)
-        return Sensitive(
+        return SensitiveRows(
             np.zeros(n_rows + 1, np.int64), nothing.astype(np.int32), nothing, 0, nothing, distinct=False
         )
     offsets = np.concatenate([[0], np.cumsum([len(table[name].domain) for name in names])])
@@ -173,4 +173,4 @@ def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> S
         np.tile(table.weights, len(names)),
     )
     owners = np.repeat(np.arange(len(names)), np.diff(offsets))
-    return Sensitive(starts, found, counts, int(offsets[-1]), owners, distinct=False)
+    return SensitiveRows(starts, found, counts, int(offsets[-1]), owners, distinct=False)

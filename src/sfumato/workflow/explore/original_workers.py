@@ -16,7 +16,7 @@ from typing import Any
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.kernels.compilation import tell_of_compiling
+from sfumato.kernels.compilation import notify_when_compiling
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed
 from sfumato.runtime.pool import UNLIMITED, Limits, Lost, Reporter, run_in_workers
@@ -77,6 +77,6 @@ def _opened(work: Work, original: Original, reporter: Reporter) -> Iterator[Call
 
     # there are as many workers as processors: threads of linear algebra would only get in each other's way
     threadpool_limits(1)
-    tell_of_compiling(reporter.pause)
+    notify_when_compiling(reporter.pause)
     with Store(original.store, create=False) as store, kept_on(store), listening(reporter.say):
         yield lambda piece: work(piece, original.table, original.schema, reporter.is_at)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.kernels.weight_estimates import Asked, query_counts
+from sfumato.kernels.weight_estimates import CountQueries, query_counts
 from sfumato.measures.utility.estimation.estimate import Estimate
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 
@@ -61,7 +61,7 @@ class Queries:
     def answers(self, estimate: Estimate) -> Floats:
         """Return the estimated number of records that each query accepts."""
         n_codes = np.array([spread.n_codes for spread in estimate.spreads])
-        asked = Asked(self.attributes, self.starts, self.accepted, self.values, n_codes)
+        asked = CountQueries(self.attributes, self.starts, self.accepted, self.values, n_codes)
         return query_counts(asked, estimate.all_labels, estimate.units, estimate.mixtures.arrays)
 
 
