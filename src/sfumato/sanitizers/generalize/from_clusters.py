@@ -172,7 +172,9 @@ def _pairs(
         space.covers, clusters.low, clusters.high, clusters.sizes, np.arange(n_clusters)
     )
     shape, at_once = (len(failing), n_each), max(AT_ONCE // n_each, 1)
-    partners = Partners(np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_))
+    partners = MergePartners(
+        np.empty(shape, dtype=np.int64), np.empty(shape), np.empty(shape, dtype=np.bool_)
+    )
     for first in range(0, len(failing), at_once):
         find_partners(tree, places[failing], partners, first, min(first + at_once, len(failing)))
     targets, increases, fits = partners

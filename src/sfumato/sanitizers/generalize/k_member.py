@@ -126,7 +126,7 @@ def grown_clusters(space: PointSpace, k: int, rng: np.random.Generator) -> Clust
     return _with_joined(space, clusters, np.sort(np.repeat(stock.rows, stock.weights)))
 
 
-def _tree_and_stock(space: PointSpace) -> tuple[Tree, Stock]:
+def _tree_and_stock(space: PointSpace) -> tuple[Tree, RemainingRecords]:
     """Return the points as a tree, each with its rows and their records."""
     rows, starts = rows_by_group(space.point_of, len(space.points))
     no_size = np.zeros(len(space.points), dtype=np.int64)

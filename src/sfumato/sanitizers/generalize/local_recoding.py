@@ -270,5 +270,5 @@ def _neighbours(codes: Codes, covers: Covers, rng: np.random.Generator) -> Codes
     known = neighbours[:, :_FRIENDS].copy()
     for first in range(0, n_rows, _ROWS_AT_ONCE):
         end = min(first + _ROWS_AT_ONCE, n_rows)
-        introduce_neighbours(codes, first, end, known, neighbours, distances, *covers)
+        note_neighbours_of_neighbours(codes, first, end, known, neighbours, distances, *covers)
     return neighbours

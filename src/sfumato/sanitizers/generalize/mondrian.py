@@ -391,7 +391,7 @@ def _children(
     """Return both sides of every cut as classes, with sensitive counts if the model looks at them."""
     if not space.watched and space.people is None:
         return EquivalenceClasses(_NO_ROWS, sizes, {})
-    places, child_of = sides(records, weights, *where)
+    places, child_of = records_by_side(records, weights, *where)
     sensitive = {
         name: (records[places, len(space.last) + position].astype(np.int32), everybody.prior)
         for position, (name, everybody) in enumerate(space.watched.items())

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.kernels.rank_swaps import swapped
+from sfumato.kernels.rank_swaps import draw_swaps
 from sfumato.registry.declarations import AttributeName, ReleaseType, Share
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import Release
