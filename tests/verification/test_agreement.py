@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.registry import methods
-from sfumato.verification.figures import MEASURES, Between, OneOf, computed
+from sfumato.verification.figures import MEASURES, OneOf, WithinRange, computed
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import published, table_names
 from sfumato.verification.written_tables import read_csv
@@ -63,7 +63,7 @@ def agrees(claimed: Any, found: Any) -> bool:
     """Return whether two figures are the same, written down here once more."""
     if isinstance(found, OneOf):
         return claimed in found.names
-    if isinstance(found, Between):
+    if isinstance(found, WithinRange):
         return found.low - 1e-12 <= claimed <= found.high + 1e-12
     if isinstance(found, Mapping):
         return set(claimed) == set(found) and all(agrees(claimed[name], found[name]) for name in found)

@@ -23,7 +23,7 @@ from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification import check
 from sfumato.verification.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verification.documents import Manifest
-from sfumato.verification.figures import Between, OneOf
+from sfumato.verification.figures import OneOf, WithinRange
 from sfumato.verification.published_view import PublicView, published
 from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
@@ -357,14 +357,14 @@ class TestClaims:
             ("a", OneOf(frozenset("ab")), True),
             ("c", OneOf(frozenset("ab")), False),
             (["a"], OneOf(frozenset("ab")), False),
-            (0.2, Between(0.2, 0.4), True),
-            (0.4, Between(0.2, 0.4), True),
-            (0.2 - 1e-10, Between(0.2, 0.4), True),
-            (0.4 + 1e-10, Between(0.2, 0.4), True),
-            (0.2 - 1e-8, Between(0.2, 0.4), False),
-            (0.4 + 1e-8, Between(0.2, 0.4), False),
-            ("0.3", Between(0.2, 0.4), False),
-            (True, Between(0.5, 1.0), False),
+            (0.2, WithinRange(0.2, 0.4), True),
+            (0.4, WithinRange(0.2, 0.4), True),
+            (0.2 - 1e-10, WithinRange(0.2, 0.4), True),
+            (0.4 + 1e-10, WithinRange(0.2, 0.4), True),
+            (0.2 - 1e-8, WithinRange(0.2, 0.4), False),
+            (0.4 + 1e-8, WithinRange(0.2, 0.4), False),
+            ("0.3", WithinRange(0.2, 0.4), False),
+            (True, WithinRange(0.5, 1.0), False),
             ([1, 2], [1, 2], True),
             ([1, 3], [1, 2], False),
             ([1], [1, 2], False),

@@ -17,7 +17,7 @@ from scipy.spatial.distance import jensenshannon
 
 from sfumato.verification import figures
 from sfumato.verification.documents import AttributeFacts, LayoutFacts
-from sfumato.verification.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
+from sfumato.verification.figures import MEASURES, OneOf, Recomputed, WithinRange, claimable, computed
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import PublicView, published
 from sfumato.verification.written_tables import FileColumn, WrittenTable
@@ -54,8 +54,8 @@ class TestClasses:
         found = figure("reidentification-risk", SIZES, threshold=0.2)
         assert found.value == 1
         # 1/5 is at the threshold, on whichever side rounding puts it
-        assert found.detail == {"average": 3 / 8, "share-at-risk": Between(3 / 8, 1), "uniques": 1}
-        assert figure("reidentification-risk", SIZES, threshold=0.3).detail["share-at-risk"] == Between(
+        assert found.detail == {"average": 3 / 8, "share-at-risk": WithinRange(3 / 8, 1), "uniques": 1}
+        assert figure("reidentification-risk", SIZES, threshold=0.3).detail["share-at-risk"] == WithinRange(
             3 / 8, 3 / 8
         )
         assert figure("reidentification-risk", view({"age": "aabbb"}), threshold=0.4).value == 1 / 2
@@ -65,7 +65,7 @@ class TestClasses:
         assert found.value == 1 / 10
         assert found.detail["smallest"] == 10
         assert found.detail["average"] == pytest.approx(3 / 80)
-        assert found.detail["share-at-risk"] == Between(1 / 8, 3 / 8)
+        assert found.detail["share-at-risk"] == WithinRange(1 / 8, 3 / 8)
         unknown = figure("journalist-risk", SIZES, population=None, population_size=None, threshold=0.05)
         assert unknown.value is None
         assert "population" in unknown.detail["reason"]
@@ -168,10 +168,10 @@ class TestGroups:
         assert found.value == pytest.approx(in_b)
         assert found.detail["mean"] == pytest.approx((3 * in_a + 2 * in_b) / 5)
         assert found.detail["percentile-95"] == pytest.approx(in_b)
-        assert found.detail["share-at-risk"] == Between(2 / 5, 2 / 5)
+        assert found.detail["share-at-risk"] == WithinRange(2 / 5, 2 / 5)
         assert figure("privacy-loss", self.SEEN, distance="js", threshold=0).detail[
             "share-at-risk"
-        ] == Between(1, 1)
+        ] == WithinRange(1, 1)
 
     @pytest.mark.parametrize(("n_bad", "is_worst"), [(1, False), (3, True)])
     def test_95_of_100_records_lose_no_more(self, n_bad: int, is_worst: bool) -> None:

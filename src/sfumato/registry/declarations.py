@@ -119,7 +119,7 @@ class Names:
     what: Literal["file", "attribute", "measure", "sanitizer", "miner"]
 
 
-class Bound:
+class ParameterBound:
     """What a number may be; its text says so in words that follow *must be*."""
 
     def allows(self, value: float) -> bool:
@@ -128,7 +128,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class AtLeast(Bound):
+class AtLeast(ParameterBound):
     """Marks a parameter, or every number inside it, by the smallest number that it may be given."""
 
     least: float
@@ -142,7 +142,7 @@ class AtLeast(Bound):
 
 
 @dataclass(frozen=True)
-class Above(Bound):
+class Above(ParameterBound):
     """Marks a parameter, or every number inside it, by a number that it must exceed."""
 
     above: float
@@ -156,7 +156,7 @@ class Above(Bound):
 
 
 @dataclass(frozen=True)
-class AtMost(Bound):
+class AtMost(ParameterBound):
     """Marks a parameter, or every number inside it, by the largest number that it may be given.
 
     A parameter that costs time or memory in proportion is bounded far above any use, so that a slip of the
@@ -174,7 +174,7 @@ class AtMost(Bound):
 
 
 @dataclass(frozen=True)
-class Below(Bound):
+class Below(ParameterBound):
     """Marks a parameter, or every number inside it, by a number that it must stay under."""
 
     below: float
@@ -188,7 +188,7 @@ class Below(Bound):
 
 
 @dataclass(frozen=True)
-class Between(Bound):
+class Between(ParameterBound):
     """Marks a parameter, or every number inside it, by two ends that a message names together.
 
     Parameters
@@ -242,7 +242,7 @@ def own(cls: type[Any] | None, fact: str) -> Any:
     return None if cls is None else vars(cls).get(fact)
 
 
-def bounds_in(hint: Any) -> tuple[Bound, ...]:
+def bounds_in(hint: Any) -> tuple[ParameterBound, ...]:
     """Return the bounds of the numbers of a type.
 
     Examples
@@ -250,7 +250,7 @@ def bounds_in(hint: Any) -> tuple[Bound, ...]:
     >>> [str(bound) for bound in bounds_in(tuple[Annotated[int, AtLeast(1), AtMost(1_000)], ...])]
     ['at least 1', 'at most 1,000']
     """
-    marks = tuple(mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Bound))
+    marks = tuple(mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, ParameterBound))
     return marks + tuple(bound for inner in get_args(hint) for bound in bounds_in(inner))
 
 
@@ -282,7 +282,7 @@ def check_bound(name: str, hint: Any, value: Any) -> None:
 
 
 def _check_number(name: str, value: Any, marks: tuple[Any, ...], *, whole: bool) -> None:
-    bounds = [mark for mark in marks if isinstance(mark, Bound)]
+    bounds = [mark for mark in marks if isinstance(mark, ParameterBound)]
     if not bounds:
         return
     if not _is_number(value):

@@ -28,7 +28,7 @@ from sfumato.verification.documents import (
     numeral,
     read_json,
 )
-from sfumato.verification.figures import MEASURES, Between, OneOf, Recomputed, claimable, computed
+from sfumato.verification.figures import MEASURES, OneOf, Recomputed, WithinRange, claimable, computed
 from sfumato.verification.folder import (
     DATAPACKAGE,
     MANIFEST,
@@ -375,7 +375,7 @@ def _same(claimed: Any, found: Any) -> bool:
         return isinstance(claimed, list) and len(claimed) == len(found) and all(map(_same, claimed, found))
     if isinstance(found, OneOf):
         return isinstance(claimed, str) and claimed in found.names
-    if isinstance(found, Between):
+    if isinstance(found, WithinRange):
         return _is_number(claimed) and found.low - _ROUNDING <= claimed <= found.high + _ROUNDING
     if isinstance(found, bool) or found is None or isinstance(found, str):
         return type(claimed) is type(found) and bool(claimed == found)

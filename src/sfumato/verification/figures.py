@@ -31,7 +31,7 @@ _REACH = 2.1
 
 
 @dataclass(frozen=True)
-class Between:
+class WithinRange:
     """A figure that rounding leaves open: any number from low to high is right."""
 
     low: float
@@ -136,12 +136,12 @@ def _at_risk(sizes: Integers, scale: float, threshold: float) -> dict[str, Any]:
     }
 
 
-def _share_above(figures: Floats, sizes: Integers, threshold: float) -> Between:
+def _share_above(figures: Floats, sizes: Integers, threshold: float) -> WithinRange:
     """Return the share of records whose figure is above a threshold, with ties on either side."""
     total = int(sizes.sum())
     surely = int(sizes[figures > threshold + _TIE].sum())
     perhaps = int(sizes[figures > threshold - _TIE].sum())
-    return Between(surely / total, perhaps / total)
+    return WithinRange(surely / total, perhaps / total)
 
 
 def _percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:

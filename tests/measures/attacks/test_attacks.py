@@ -120,7 +120,7 @@ def test_larger_classes_are_less_at_risk(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["inference", "membership"])
 def test_more_noise_is_less_risk(name: str) -> None:
-    releases = [sanitize(*bound(), Laplace(epsilon)) for epsilon in (1e7, 0.1)]
+    releases = [sanitize(*bound(), Laplace(epsilon)) for epsilon in (1e6, 0.1)]
     little, much = (measure(release, [QUICK[name]])[0].value or 0.0 for release in releases)
     assert little > much + 0.3
 
