@@ -101,7 +101,7 @@ class SavedClasses(NamedTuple):
     ends: Codes
 
 
-class Neighbours(NamedTuple):
+class NeighbourLists(NamedTuple):
     """The neighbours of a row that may join its class, with cached prices.
 
     Parameters
@@ -537,7 +537,7 @@ def improve(
         The number of moves of accepted steps in the journal; without waves only those of the last step.
     """
     n_rows, n_near = classes.neighbours.shape
-    near = Neighbours(
+    near = NeighbourLists(
         np.empty(n_near, np.int64),
         np.empty(n_near, np.int64),
         np.empty(n_near),
@@ -662,7 +662,7 @@ def _found_class(
     least: int,
     rng: np.random.Generator,
     n_moves: int,
-    near: Neighbours,
+    near: NeighbourLists,
 ) -> tuple[float, int]:
     """Found a class with one row and add the neighbours that raise the loss least.
 
@@ -708,7 +708,7 @@ def _found_class(
 
 
 @njit(cache=True, **INLINED)
-def _price_near(classes: Partition, place: int, near: Neighbours, n_near: int) -> None:
+def _price_near(classes: Partition, place: int, near: NeighbourLists, n_near: int) -> None:
     """Compute the cost per record of the new class with each neighbour that is not in it yet."""
     prices, columns, nodes, lowest = classes.prices, classes.columns, classes.nodes, classes.lowest
     n_columns = columns.shape[0]
@@ -732,7 +732,7 @@ def _price_near(classes: Partition, place: int, near: Neighbours, n_near: int) -
 
 
 @njit(cache=True, **INLINED)
-def _forget_relief(near: Neighbours, n_near: int, origin: int, size: int, cost: float) -> None:
+def _forget_relief(near: NeighbourLists, n_near: int, origin: int, size: int, cost: float) -> None:
     """Replace the cached savings from leaving a class that has changed by an upper bound."""
     for position in range(n_near):
         changed = near.homes[position] == origin
@@ -742,7 +742,7 @@ def _forget_relief(near: Neighbours, n_near: int, origin: int, size: int, cost: 
 
 
 @njit(cache=True, **INLINED)
-def _list_neighbours(classes: Partition, seed: int, locked: Booleans, near: Neighbours) -> int:
+def _list_neighbours(classes: Partition, seed: int, locked: Booleans, near: NeighbourLists) -> int:
     """List the neighbours of a row whose classes are not locked; return how many there are."""
     n_near = ZERO
     for name in classes.neighbours[seed]:
