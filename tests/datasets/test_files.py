@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-DATASETS = Path(__file__).parents[2] / "src" / "sfumato" / "datasets"
+DATASETS = Path(__file__).parents[2] / "src" / "sfumato" / "reading" / "datasets"
 HIERARCHIES = DATASETS / "hierarchies"
 
 N_DISTINCT = {

@@ -215,8 +215,9 @@ def test_a_script_that_is_stopped_leaves_nothing_behind(
 
 def test_the_miners_can_be_named_and_asked_without_scikit_learn_in_this_process() -> None:
     ask = (
-        "from sfumato import datasets, registry; from sfumato.miners import original_view, predict; "
-        "registry.registered('miner'); view = original_view(*datasets.hospital()); "
+        "from sfumato import datasets; from sfumato.registry import methods; "
+        "from sfumato.miners import original_view, predict; "
+        "methods.registered('miner'); view = original_view(*datasets.hospital()); "
         "assert predict(view, 'diagnosis', 'decision-tree', folds=2).finished; "
         "import sys; assert 'sklearn' not in sys.modules"
     )

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import sfumato
 
-ROOM = Path(sfumato.__file__).parent / "verifying"
-MAY_BE_SHARED = {"errors", "runtime"}
-"""What starts the process in which a library reads a file knows nothing of releases, nor of files."""
+ROOM = Path(sfumato.__file__).parent / "verification"
+MAY_BE_SHARED = {"runtime"}
+"""Errors, and what starts the process in which a library reads a file: it knows nothing of releases."""
 
 
-def test_it_imports_nothing_of_the_package_but_itself_the_errors_and_the_runtime() -> None:
+def test_it_imports_nothing_of_the_package_but_itself_and_the_runtime() -> None:
     """No model, measure, sanitizer, kernel, class or release: not even inside a function."""
     modules = sorted(ROOM.glob("*.py"))
     assert len(modules) > 6
@@ -31,7 +31,7 @@ def test_it_imports_nothing_of_the_package_but_itself_the_errors_and_the_runtime
                 if name.split(".")[0] == "sfumato":
                     parts = name.split(".")
                     assert len(parts) > 1, f"{module.name} imports {name}"
-                    assert parts[1] in {"verifying", *MAY_BE_SHARED}, f"{module.name} imports {name}"
+                    assert parts[1] in {"verification", *MAY_BE_SHARED}, f"{module.name} imports {name}"
 
 
 def test_importing_it_loads_nothing_that_makes_or_measures_releases() -> None:
@@ -42,14 +42,14 @@ def test_importing_it_loads_nothing_that_makes_or_measures_releases() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.split(".")[1] for name in run.stdout.split()}
-    assert loaded == {"errors", "verifying"}
+    assert loaded == {"runtime", "verification"}
 
 
-def test_the_runtime_itself_imports_nothing_of_the_package_but_the_errors() -> None:
+def test_the_runtime_imports_nothing_else_of_the_package() -> None:
     """So that what the verifier takes from it brings nothing else along."""
     code = (
         "import sys, sfumato.runtime.pool, sfumato.runtime.processes;"
         "print(*sorted(name for name in sys.modules if name.startswith('sfumato.')))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {name.split(".")[1] for name in run.stdout.split()} == {"errors", "runtime"}
+    assert {name.split(".")[1] for name in run.stdout.split()} == {"runtime"}
