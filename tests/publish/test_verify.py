@@ -11,12 +11,12 @@ import msgspec
 import pytest
 
 import sfumato as sf
+from sfumato.results.verification_outcome import (
+    Verification,
+)
 from sfumato.runtime.errors import UserError
 from sfumato.verification.check import Check
 from sfumato.verification.documents import read_manifest
-from sfumato.verification.outcome import (
-    Verification,
-)
 from sfumato.workflow.publish.verify import (
     data_checks,
     read_written,

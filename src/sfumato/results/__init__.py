@@ -23,7 +23,7 @@ _HOMES = {
     "QueryAnswer": "workflow.query.query_answer",
     "Recoding": "results.recoding",
     "Release": "results.release",
-    "Verification": "verification.outcome",
+    "Verification": "results.verification_outcome",
 }
 
 __all__ = sorted(_HOMES)

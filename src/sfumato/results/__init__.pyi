@@ -8,8 +8,8 @@ from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
 from sfumato.results.recoding import Recoding
 from sfumato.results.release import Release
+from sfumato.results.verification_outcome import Verification
 from sfumato.verification.check import Check
-from sfumato.verification.outcome import Verification
 from sfumato.workflow.choose.comparison import Comparison
 from sfumato.workflow.choose.question_answer import Answer
 from sfumato.workflow.explore.inspection import Inspection

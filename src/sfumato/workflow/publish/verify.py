@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 import sfumato
 from sfumato.reading.arrow_files import read_arrow
 from sfumato.results.decision import now
+from sfumato.results.verification_outcome import Verification
 from sfumato.runtime.errors import CannotTell, SfumatoError, UserError
 from sfumato.runtime.files import file_beside
 from sfumato.verification.certificate import certificate_check, certified
 from sfumato.verification.check import Check, check_folder
 from sfumato.verification.documents import Manifest, read_manifest, release_number, written
 from sfumato.verification.folder import read_bytes
-from sfumato.verification.outcome import Verification
 from sfumato.verification.page_check import (
     LARGEST_PAGE,
     compared_words,

@@ -17,7 +17,7 @@ from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement, worst_value
 from sfumato.results.release import Release
-from sfumato.verification.outcome import (
+from sfumato.results.verification_outcome import (
     Verification,
 )
 from sfumato.workflow.choose.comparison import Comparison
