@@ -14,10 +14,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
-from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
+from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato.models import (
+    BetaLikeness,
+    DeltaDisclosure,
+    KAnonymity,
+    PrivacyModel,
+    ProbabilisticDiversity,
+    TCloseness,
+)
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Mondrian
+from sfumato.sanitizers.base import merge_below_lowest
+from sfumato.sanitizers.generalize import mondrian
 
 Bound = tuple[Table, Schema]
 Judge = Callable[[np.ndarray[Any, Any]], bool]
@@ -491,3 +500,15 @@ class TestModelsThatAreNotMonotone:
         release = sanitize(table, schema, Mondrian(model, "relaxed"), seed=seed)
         assert release.n_suppressed == 0
         assert model.satisfied(release.classes).all()
+
+
+@pytest.mark.parametrize("model", [BetaLikeness(), TCloseness(0.3)], ids=repr)
+def test_no_part_is_empty_where_a_lowest_level_merges_all_values(model: PrivacyModel) -> None:
+    ages = Attribute("age", "quasi-identifying", "numeric", Intervals((10,)), lowest_level=1)
+    schema = Schema((ages, *Schema.of(sex="quasi-identifying", ill="sensitive").attributes))
+    table = Table.from_arrow({"age": [31, 33, 37], "sex": ["f", "m", "m"], "ill": ["flu"] * 3})
+    bound, schema = schema.bind(table)
+    floored = merge_below_lowest(bound, schema)
+    assert len({*floored["age"].codes}) < len(floored["age"].domain)
+    parts = mondrian.partition(floored, schema, model, "strict", np.random.default_rng(0))
+    assert np.bincount(parts.part_of, minlength=len(parts.low)).min() > 0

@@ -329,7 +329,9 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
     records, weights = space.records, weights.astype(_narrowest(int(weights.sum())))
     words = records.view(np.uint64)
     order: Integers = np.arange(len(weights), dtype=_narrowest(len(weights)))
-    low, high = np.zeros((1, len(space.last)), dtype=np.int32), space.last[np.newaxis]
+    # the codes that occur, not the whole domain: lowest levels merge values, and one code cannot be cut
+    points = records[:, : len(space.last)]
+    low, high = (end(axis=0, keepdims=True).astype(np.int32) for end in (points.min, points.max))
     everybody = np.array([weights.sum()], dtype=np.int64)
     parts = _Open(np.array([0]), np.array([len(weights)]), everybody, low, high, np.zeros(1, dtype=np.int64))
     done: list[_Open] = []
