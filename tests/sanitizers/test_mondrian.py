@@ -25,8 +25,8 @@ from sfumato.models import (
 )
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Mondrian
-from sfumato.sanitizers.base import merge_below_lowest
 from sfumato.sanitizers.generalize import mondrian
+from sfumato.sanitizers.generalize.lowest_level import merge_below_lowest
 
 Bound = tuple[Table, Schema]
 Judge = Callable[[np.ndarray[Any, Any]], bool]
