@@ -14,9 +14,9 @@ from sfumato_papers.brickell import rerun as brickell
 from sfumato_papers.brickell.artificial import artificial
 from sfumato_papers.brickell.gains import learning_another, learning_the_same
 from sfumato_papers.brickell.releases import rows
-from sfumato_papers.conditions import Condition
 from sfumato_papers.exhibits import Cell, Exhibit
 from sfumato_papers.experiments import Experiment, Explored, Found, run
+from sfumato_papers.settings import Condition
 
 NAMES = (
     "age",

@@ -22,8 +22,8 @@ from sfumato_papers.exhibits import (
     concluded,
     median_interval,
 )
-from sfumato_papers.readings import Ambiguity, Interpretation, chosen, others
-from sfumato_papers.said import Said
+from sfumato_papers.interpretations import Ambiguity, Interpretation, chosen, others
+from sfumato_papers.quotations import Quotation
 
 DIVERSITY = Ambiguity(
     "diversity",
@@ -46,7 +46,7 @@ COLUMNS = Ambiguity(
 )
 
 
-SAID = Said("it holds", "section 1")
+SAID = Quotation("it holds", "section 1")
 
 
 def exhibit(ours: float, holds: bool | None = True) -> Exhibit:

@@ -12,8 +12,8 @@ from papers.tools.digest import digest_of, read_digest, written
 from papers.tools.reproduction import BLOCKS, DOCS, DOCUMENTS, documents, filled
 
 from sfumato_papers.exhibits import Cell, Claim, Exhibit, Otherwise, Trial, concluded, counted
-from sfumato_papers.reached import reached_otherwise, unreached
-from sfumato_papers.said import Said
+from sfumato_papers.quotations import Quotation
+from sfumato_papers.reproduced import reached_otherwise, unreached
 
 MARKED = re.compile(r"<!-- from the run: (.+?) -->.*?<!-- end of \1 -->", re.DOTALL)
 
@@ -46,7 +46,7 @@ def test_every_paper_of_the_digest_says_how_far_it_was_rerun() -> None:
 # A small run
 
 
-SAID = Said("it is so", "section 1")
+SAID = Quotation("it is so", "section 1")
 FIGURES = (
     Cell("(20, 4)", "loss by the formula in per cent", 18.61234567, "20", better="smaller"),
     Cell(

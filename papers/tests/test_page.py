@@ -3,12 +3,12 @@ from xml.etree import ElementTree
 import pytest
 
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
+from sfumato_papers.interpretations import Ambiguity, Interpretation
 from sfumato_papers.page import printed, reproduction_html
 from sfumato_papers.paper import Paper
 from sfumato_papers.pictures import chart_svg
 from sfumato_papers.published import published
-from sfumato_papers.readings import Ambiguity, Interpretation
-from sfumato_papers.said import Said
+from sfumato_papers.quotations import Quotation
 
 EVIL = "<script>alert(1)</script>"
 
@@ -145,7 +145,7 @@ def test_the_page_says_what_the_run_left_out():
 
 def test_the_page_quotes_the_paper_and_marks_tests_of_ours():
     claims = (
-        Claim("It falls.", True, "by 3", Said("it <falls>", "section 2", repeated=True)),
+        Claim("It falls.", True, "by 3", Quotation("it <falls>", "section 2", repeated=True)),
         Claim("It rises.", False, "by 4"),
     )
     shown = page(Exhibit("t", "Losses", "page 3", claims=claims))

@@ -4,8 +4,8 @@ from importlib.resources import files
 
 import pytest
 
+from sfumato_papers.quotations import Quotation, quotation, quotations
 from sfumato_papers.run import PAPERS
-from sfumato_papers.said import Said, said, sayings
 
 SOURCES = files("sfumato_papers")
 
@@ -16,25 +16,25 @@ def code_of(paper: str) -> str:
     return "\n".join([*own, (SOURCES / "published.toml").read_text()])
 
 
-@pytest.mark.parametrize("paper", sayings())
+@pytest.mark.parametrize("paper", quotations())
 def test_every_sentence_of_a_paper_is_put_to_the_test(paper: str) -> None:
     code = code_of(paper)
-    assert not [key for key in sayings()[paper] if f'"{key}"' not in code]
+    assert not [key for key in quotations()[paper] if f'"{key}"' not in code]
 
 
 def test_only_papers_have_their_words_and_each_says_where() -> None:
-    assert set(sayings()) == set(PAPERS) - {"together"}
-    every = [said(paper, key) for paper, keys in sayings().items() for key in keys]
+    assert set(quotations()) == set(PAPERS) - {"together"}
+    every = [quotation(paper, key) for paper, keys in quotations().items() for key in keys]
     assert all(each.words and each.source for each in every)
     assert len({each.words for each in every}) == len(every)
 
 
 def test_a_sentence_that_is_not_in_the_file_is_an_error() -> None:
-    assert said("dewri", "(20, 4)") == Said(
+    assert quotation("dewri", "(20, 4)") == Quotation(
         "For a good balance between the two desired privacy properties, say the data publisher chooses the "
         "(20, 4)-safe solution.",
         "section 7.4",
         repeated=True,
     )
     with pytest.raises(KeyError):
-        said("dewri", "(20, 40)")
+        quotation("dewri", "(20, 40)")

@@ -1,7 +1,7 @@
 """Which published figures are reached, under which reading, and how near one comes to the others."""
 
 from sfumato_papers.exhibits import Cell, Exhibit, Otherwise, Verdict
-from sfumato_papers.reached import reached_otherwise, reaches, unreached
+from sfumato_papers.reproduced import reached_otherwise, reaches, unreached
 
 
 def other(switch: str, ours: float | None, verdict: Verdict) -> Otherwise:

@@ -11,12 +11,12 @@ from sfumato.interfaces.cli import run as command_line
 from sfumato.registry import methods
 from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.workflow.explore.explore_project import Progress
-from sfumato_papers import experiments, run, together
-from sfumato_papers.conditions import Condition
+from sfumato_papers import all_papers, experiments, run
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
 from sfumato_papers.experiments import Experiment, Found
+from sfumato_papers.interpretations import Ambiguity, Interpretation
 from sfumato_papers.paper import Paper
-from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.settings import Condition
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def tiny(monkeypatch, tmp_path) -> Path:
 
     experiment = Experiment("together", "complete", smallest)
     paper = Paper("together", "Together", "cited", (experiment,), exhibits)
-    monkeypatch.setattr(together, "PAPER", paper)
+    monkeypatch.setattr(all_papers, "PAPER", paper)
     return tmp_path
 
 
@@ -93,7 +93,7 @@ def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
     def unreadable(found: Found) -> tuple[Exhibit, ...]:
         return (Exhibit("t", str(nothing[found["together"].candidates[0].id]), "page 1"),)
 
-    monkeypatch.setattr(together, "PAPER", replace(together.PAPER, exhibits=unreadable))
+    monkeypatch.setattr(all_papers, "PAPER", replace(all_papers.PAPER, exhibits=unreadable))
     with pytest.raises(KeyError):
         run.reproduce(["together"], tiny, quick=True, workers=1)
     project = tiny / "together-quick.toml"
@@ -114,7 +114,7 @@ def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_whe
     def deeper(document: object) -> None:
         document["candidates"].append({"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 9}}})  # type: ignore[index]
 
-    first = together.PAPER
+    first = all_papers.PAPER
     passage = Ambiguity(
         "k",
         "Which?",
@@ -157,9 +157,9 @@ def test_a_run_under_every_condition_says_what_came_out(tiny, monkeypatch):
             ),
         )
 
-    experiment = replace(together.PAPER.experiments[0], dealt=("occupation",))
+    experiment = replace(all_papers.PAPER.experiments[0], dealt=("occupation",))
     monkeypatch.setattr(
-        together, "PAPER", replace(together.PAPER, experiments=(experiment,), exhibits=exhibits)
+        all_papers, "PAPER", replace(all_papers.PAPER, experiments=(experiment,), exhibits=exhibits)
     )
     done = run.reproduce(["together"], tiny, quick=True, workers=1)
     (found,) = done.papers["together"]

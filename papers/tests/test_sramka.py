@@ -11,12 +11,12 @@ from sfumato import Candidate, Project, Recipe
 from sfumato.measures.scenarios.scenario import weights_of
 from sfumato.reading.datasets import adult_records
 from sfumato.results import Measurement
-from sfumato_papers.conditions import Condition
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
 from sfumato_papers.experiments import Experiment, Explored, Found, run
+from sfumato_papers.settings import Condition
 from sfumato_papers.sramka import rerun as sramka
+from sfumato_papers.sramka.interpretations import DRAWN, OF_ANONYMITY, OF_NOISE
 from sfumato_papers.sramka.people import table_2
-from sfumato_papers.sramka.readings import DRAWN, OF_ANONYMITY, OF_NOISE
 from sfumato_papers.sramka.releases import clustered_releases, noisy_releases
 
 EXPERIMENTS = {experiment.name: experiment for experiment in sramka.PAPER.experiments}

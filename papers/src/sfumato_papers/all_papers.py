@@ -1,4 +1,4 @@
-"""Together: the methods of all four papers on one frontier, and which conclusions depend on the measure."""
+"""The methods of all four papers on one frontier, and the conclusions that depend on the measure."""
 
 from __future__ import annotations
 

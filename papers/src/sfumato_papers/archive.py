@@ -1,4 +1,4 @@
-"""Archive: of what and with what results were made, and how they differ from those of another run."""
+"""What results were made of and with, and how they differ from those of another run."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def deviations(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[Deviat
     """
     both = set(here["papers"]) & set(there["papers"])
     ours, theirs = (dict(_figures(each, both)) for each in (here, there))
-    said, told = (dict(_conclusions(each, both)) for each in (here, there))
+    held, held_there = (dict(_conclusions(each, both)) for each in (here, there))
     return [
         *(
             Deviation(*place, _shown(ours.get(place)), _shown(theirs.get(place)))
@@ -98,9 +98,9 @@ def deviations(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[Deviat
             if not _agree(ours.get(place), theirs.get(place))
         ),
         *(
-            Deviation(*place, said.get(place, _ABSENT), told.get(place, _ABSENT))
-            for place in dict.fromkeys([*said, *told])
-            if said.get(place) != told.get(place)
+            Deviation(*place, held.get(place, _ABSENT), held_there.get(place, _ABSENT))
+            for place in dict.fromkeys([*held, *held_there])
+            if held.get(place) != held_there.get(place)
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""Cases: one paper rerun under several conditions, put together into exhibits that know their spread."""
+"""One paper rerun under several settings, merged into exhibits that know their spread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Beside: our figures beside those that a paper prints, under the title and source of the data file."""
+"""Our figures next to those that a paper prints, under the title and source from the data file."""
 
 from __future__ import annotations
 

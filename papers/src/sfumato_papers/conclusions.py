@@ -1,4 +1,4 @@
-"""Conclusions: what the papers concluded, put to the test on any table and under any two axes."""
+"""The conclusions of the papers, tested on any table and under any two axes."""
 
 from __future__ import annotations
 

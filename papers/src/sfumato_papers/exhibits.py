@@ -1,4 +1,4 @@
-"""Exhibits: a table or a Figure of a paper, the published figures beside ours, and the verdicts."""
+"""Exhibits: a table or figure of a paper, the published figures next to ours, and the verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from math import comb
 from typing import Any, Literal
 
 from sfumato.results.measurement import json_value
-from sfumato_papers.said import Said
+from sfumato_papers.quotations import Quotation
 
 Verdict = Literal["same", "within tolerance", "better", "same trend", "differs", "no figure published"]
 VERDICTS: tuple[Verdict, ...] = (
@@ -172,7 +172,7 @@ class Claim:
         Whether it is so here; ``None`` when this run did not compute what it needs.
     evidence
         The figures that say so.
-    said
+    quotation
         What the paper says, in its words; a test of ours has none.
     is_moot
         Whether the table as it is gives nothing that a release could destroy.
@@ -185,7 +185,7 @@ class Claim:
     text: str
     holds: bool | None
     evidence: str
-    said: Said | None = None
+    quotation: Quotation | None = None
     is_moot: bool = False
     seeds: tuple[Trial, ...] = ()
     readings: tuple[Trial, ...] = ()
@@ -194,12 +194,12 @@ class Claim:
     @property
     def is_ours(self) -> bool:
         """Whether it is a test of ours, and not what a paper says."""
-        return self.said is None
+        return self.quotation is None
 
     @property
     def is_repeated(self) -> bool:
         """Whether the paper says it elsewhere, too, and it is counted there."""
-        return self.said is not None and self.said.repeated
+        return self.quotation is not None and self.quotation.repeated
 
     @property
     def conclusion(self) -> Conclusion:
@@ -384,8 +384,8 @@ class Exhibit:
                 {
                     "text": claim.text,
                     "of": "sfumato" if claim.is_ours else "paper",
-                    "words": claim.said and claim.said.words,
-                    "source": claim.said and claim.said.source,
+                    "words": claim.quotation and claim.quotation.words,
+                    "source": claim.quotation and claim.quotation.source,
                     "repeated": claim.is_repeated,
                     "conclusion": claim.conclusion,
                     "holds": claim.holds,

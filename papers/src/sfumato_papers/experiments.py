@@ -1,4 +1,4 @@
-"""Experiments: the explorations that a paper needs, each a project file like anybody's.
+"""The explorations that a paper needs, each an ordinary project file.
 
 They are written into a folder beside the embedded data and explored there, so that everything is cached,
 resumable and open to be changed: who edits the project file or the data gets other figures.
@@ -21,7 +21,7 @@ from sfumato.results.frontier import one_for_each_recipe
 from sfumato.runtime.files import file_beside
 from sfumato.workflow.explore.explore_project import Progress, explore
 from sfumato.workflow.store.provenance import source_of
-from sfumato_papers.conditions import FIRST, Change, Condition
+from sfumato_papers.settings import FIRST, Change, Condition
 
 _DEALT = 1
 """The seed by which a control deals out values, which is the same for everybody, too."""

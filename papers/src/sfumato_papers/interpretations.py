@@ -1,4 +1,4 @@
-"""Readings: where the text of a paper can be read in more than one way, and which ways there are."""
+"""Passages of a paper that allow several interpretations, and what each of them changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page: every exhibit of the papers on one HTML page without scripts."""
+"""One HTML page, without scripts, with every exhibit of the papers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sfumato_papers.exhibits import (
 )
 from sfumato_papers.paper import Paper
 from sfumato_papers.pictures import chart_svg
-from sfumato_papers.reached import Reach, reached_otherwise, reaches, unreached
+from sfumato_papers.reproduced import Reach, reached_otherwise, reaches, unreached
 
 _MOST_DIGITS = 5
 _MEANS = 1 / 50

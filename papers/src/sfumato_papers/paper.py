@@ -1,4 +1,4 @@
-"""Paper: what a module of this room says about the paper that it reruns."""
+"""The type by which a module describes the paper that it reruns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sfumato_papers.exhibits import Exhibit
 from sfumato_papers.experiments import Experiment, Found
-from sfumato_papers.readings import Ambiguity
+from sfumato_papers.interpretations import Ambiguity
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pictures: an exhibit's chart in the paper's axes, ours filled and the published points hollow."""
+"""Charts of exhibits in the paper's axes: our points filled, the published ones hollow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Published: the figures that the papers print, from one data file with their sources."""
+"""The figures that the papers print, from one data file with their sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Said: what the papers say that is not a figure, in their words, from one data file."""
+"""What the papers say other than figures, quoted from one data file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Said:
+class Quotation:
     """A sentence of a paper.
 
     Parameters
@@ -29,18 +29,18 @@ class Said:
 
 
 @cache
-def said(paper: str, key: str) -> Said:
+def quotation(paper: str, key: str) -> Quotation:
     """Return what a paper says.
 
     Examples
     --------
-    >>> said("li", "closeness-better").words
+    >>> quotation("li", "closeness-better").words
     't-closeness performs better than other privacy requirements'
     """
-    return Said(**sayings()[paper][key])
+    return Quotation(**quotations()[paper][key])
 
 
 @cache
-def sayings() -> dict[str, dict[str, Any]]:
+def quotations() -> dict[str, dict[str, Any]]:
     """Return all that the papers say, by paper and key."""
-    return tomllib.loads((files("sfumato_papers") / "said.toml").read_text(encoding="utf-8"))
+    return tomllib.loads((files("sfumato_papers") / "quotations.toml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Ranks: whether two figures grow together, whatever their scales."""
+"""Rank correlation: whether two figures grow together, whatever their scales."""
 
 from __future__ import annotations
 

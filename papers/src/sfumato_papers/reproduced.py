@@ -1,4 +1,4 @@
-"""Reached: which published figures come out here, under which reading, and which come out under none."""
+"""Which published figures come out here, under which interpretation, and which under none."""
 
 from __future__ import annotations
 

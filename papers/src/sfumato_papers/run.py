@@ -1,4 +1,4 @@
-"""Run: rerun papers in a folder, and write the page and the results."""
+"""Rerun papers in a folder, and write the page and the results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sfumato.runtime.files import file_beside
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato_papers.archive import provenance
 from sfumato_papers.cases import Cases
-from sfumato_papers.conditions import FIRST_SEED, Condition
 from sfumato_papers.exhibits import Exhibit, concluded, counted
 from sfumato_papers.experiments import Explored, Found, Variant, folder_made, run
+from sfumato_papers.interpretations import chosen, others
 from sfumato_papers.page import reproduction_html
 from sfumato_papers.paper import Paper
 from sfumato_papers.pictures import chart_svg
-from sfumato_papers.reached import reached_otherwise, unreached
-from sfumato_papers.readings import chosen, others
+from sfumato_papers.reproduced import reached_otherwise, unreached
+from sfumato_papers.settings import FIRST_SEED, Condition
 
 PAPERS = ("brickell", "li", "dewri", "sramka", "together")
 """The papers, and what all their methods show on one frontier."""
@@ -164,12 +164,15 @@ class Reproduction:
         return self.folder / "results.json"
 
 
+_MODULES = {"together": "all_papers"}
+
+
 def paper(key: str) -> Paper:
     """Return a paper by its name."""
     if key not in PAPERS:
         hint = errors.suggestion(key, PAPERS) or f"; there are {', '.join(PAPERS)} and all"
         raise errors.ParameterError(f"no paper {key!r}{hint}")
-    found: Paper = import_module(f"sfumato_papers.{key}").PAPER
+    found: Paper = import_module(f"sfumato_papers.{_MODULES.get(key, key)}").PAPER
     return found
 
 

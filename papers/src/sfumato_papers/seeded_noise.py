@@ -1,4 +1,4 @@
-"""Repeatable noise: for experiments that are run again, and for nothing else.
+"""Laplace noise from a seed, for experiments that must be repeatable and for nothing else.
 
 The class is a plug-in of sfumato, so project files and workers find it by its name. It declares that it is
 unfit for publication: sfumato lists and offers no such method, and refuses to publish a release of it.

@@ -1,4 +1,4 @@
-"""Conditions: what a paper is rerun under, besides what it says itself."""
+"""The settings of a rerun that the paper leaves open: seeds, interpretations and controls."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sfumato.registry import methods
-from sfumato_papers.readings import Switches
+from sfumato_papers.interpretations import Switches
 
 FIRST_SEED = 2009
 """The first run of a paper has this seed, the others those that follow, so that everybody gets the same."""

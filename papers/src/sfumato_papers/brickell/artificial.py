@@ -7,9 +7,9 @@ from itertools import product
 from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
 from sfumato.models import KAnonymity
 from sfumato.sanitizers import FullDomain, SuppressQuasiIdentifiers, SuppressSensitive
-from sfumato_papers.beside import cell, exhibit
+from sfumato_papers.compare_figures import cell, exhibit
 from sfumato_papers.exhibits import Claim, Exhibit
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
 
 _KEY = "artificial"
 _COPIES = 50
@@ -42,13 +42,13 @@ def artificial() -> Exhibit:
             first[_GAIN] == 0 and all(first[name] == _EXACTLY for name in _LEARNED),
             f"With a2 suppressed the adversary gains {first[_GAIN]:.0f} points, and "
             + ", ".join(f"{name} is learned in {first[name]:.0f}%" for name in _LEARNED),
-            said("brickell", "both-complete"),
+            quotation("brickell", "both-complete"),
         ),
         Claim(
             "Without a3 the researcher learns only half of a5.",
             halfway < _EXACTLY,
             f"a5 is learned in {halfway:.0f}%: it is the sum of a1 and a2, which are still there",
-            said("brickell", "half-of-a5"),
+            quotation("brickell", "half-of-a5"),
         ),
     )
     notes = (

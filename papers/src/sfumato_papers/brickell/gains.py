@@ -19,7 +19,7 @@ from sfumato_papers.brickell.releases import (
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Explored
 from sfumato_papers.published import published
-from sfumato_papers.said import Said, said
+from sfumato_papers.quotations import Quotation, quotation
 
 _TRIVIAL = "trivial release"
 _NOT_BETTER = (
@@ -49,13 +49,13 @@ def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
         known.source,
         (*cells, *_gain_cells(shown, gains)),
         (
-            _adversary_ahead(shown, gains, said("brickell", "adversary-ahead")),
+            _adversary_ahead(shown, gains, quotation("brickell", "adversary-ahead")),
             _nothing_gained(
                 "Without the quasi-identifiers the researcher learns the sensitive attribute just as well as "
                 "from any sanitized release.",
                 shown,
                 target,
-                said("brickell", "just-as-well"),
+                quotation("brickell", "just-as-well"),
             ),
             *_privacy_destroys(shown, gains, target),
         ),
@@ -75,9 +75,9 @@ def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
         known.source,
         (*_baseline_cells(key, explored, shown, target), *_gain_cells(shown, gains)),
         (
-            _adversary_ahead(shown, gains, said("brickell", "more-than-offset")),
+            _adversary_ahead(shown, gains, quotation("brickell", "more-than-offset")),
             *(
-                [_nothing_gained(_NOT_BETTER, shown, target, said("brickell", "below-trivial"))]
+                [_nothing_gained(_NOT_BETTER, shown, target, quotation("brickell", "below-trivial"))]
                 if key == "figure-4"
                 else []
             ),
@@ -168,7 +168,7 @@ def _chart(title: str, shown: Iterable[Row], gains: _Gains) -> Chart:
     )
 
 
-def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Said) -> Claim:
+def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Quotation) -> Claim:
     ahead, behind = _split(shown, gains, lambda each: each["adversary"] > _best(each))
     leads = {label: gains[label]["adversary"] - _best(gains[label]) for label in (*ahead, *behind)}
     least = min(leads, key=lambda label: leads[label], default="")
@@ -181,7 +181,7 @@ def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Said) -> Claim:
     )
 
 
-def _nothing_gained(text: str, shown: Iterable[Row], target: str, words: Said) -> Claim:
+def _nothing_gained(text: str, shown: Iterable[Row], target: str, words: Quotation) -> Claim:
     """Judge by the intervals: a gain that a second sample could turn into a loss is none."""
     taken = {row.label: each for row in shown if row.is_sanitized for each in [row.workload(target)] if each}
     some = [label for label, each in taken.items() if _is_sure(each)]
@@ -202,7 +202,7 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     """
     text = "Even modest privacy costs nearly all utility: whatever halves the adversary's gain leaves the "
     text += f"researcher less than {_DESTROYED:.0%} of what the table as it is would give."
-    words = said("brickell", "modest-privacy")
+    words = quotation("brickell", "modest-privacy")
     taken = next((row.workload(target) for row in shown if row.label == INTACT), None)
     if taken is None or INTACT not in gains:
         return (Claim(text, None, "The table as it is was not measured.", words),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato_papers.experiments import Found
-from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.interpretations import Ambiguity, Interpretation
 
 MARITAL = "marital-status"
 _KEPT = {"target=occupation": "occupation", "target=none": ""}

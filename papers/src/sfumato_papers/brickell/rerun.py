@@ -1,4 +1,4 @@
-"""Rerun: the exhibits of the paper, read from what was explored."""
+"""The exhibits of the paper, computed from the explored candidates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from sfumato_papers.beside import bars_beside, cell, exhibit
 from sfumato_papers.brickell.artificial import artificial
 from sfumato_papers.brickell.gains import learning_another, learning_the_same
-from sfumato_papers.brickell.readings import AMBIGUITIES, MARITAL, kept_for
+from sfumato_papers.brickell.interpretations import AMBIGUITIES, MARITAL, kept_for
 from sfumato_papers.brickell.releases import INTACT, listed, rows, said_of_substitutes, without, workload
+from sfumato_papers.compare_figures import bars_beside, cell, exhibit
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
 from sfumato_papers.experiments import Experiment, Explored, Found
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
 
 _GAINS = ("accuracy-gain", "knowledge-gain")
 _QUICK = {"k": [100], "l": [2], "t": [0.2], "delta": [1.0]}
@@ -64,7 +64,7 @@ def _table_2(explored: Explored) -> Exhibit:
         "Only the marital status is learned much worse without age, sex and race.",
         steepest == "marital-status" and drops[steepest] > 2 * max(others) if others else None,
         "Points lost: " + listed(drops, ".2f"),
-        said("brickell", "only-marital"),
+        quotation("brickell", "only-marital"),
     )
     return Exhibit(
         "table-2",
@@ -123,7 +123,7 @@ def _barely_changes(learned: Mapping[str, float]) -> Claim:
         f"(at least {_BARELY:.0%} remain).",
         min(left.values()) >= _BARELY if left else None,
         "Of A_know of the table as it is remains: " + listed(left, ".0%"),
-        said("brickell", "barely-changes"),
+        quotation("brickell", "barely-changes"),
     )
 
 
@@ -136,7 +136,7 @@ def _diversity_is_trivial(learned: Mapping[str, float]) -> Claim:
         "suppresses the quasi-identifiers.",
         all(diverse[label] == 0 for label in low) if low else None,
         "A_know: " + listed(diverse, ".4f"),
-        said("brickell", "complete-suppression"),
+        quotation("brickell", "complete-suppression"),
     )
 
 

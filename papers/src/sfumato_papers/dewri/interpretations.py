@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.interpretations import Ambiguity, Interpretation
 
 AMBIGUITIES = (
     Ambiguity(

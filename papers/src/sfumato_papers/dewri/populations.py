@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import median
 
-from sfumato_papers.beside import NOT_COMPUTED
+from sfumato_papers.compare_figures import NOT_COMPUTED
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
 
 _SMALL = 0.05
 """What is called no significant difference: figures of all seeds within so much of their median."""
@@ -31,7 +31,7 @@ def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exh
         f"{len(by_seed)} populations; {largest} moves most, by {moved[largest]:.1%}"
         if moved
         else NOT_COMPUTED,
-        said("dewri", "initial-populations"),
+        quotation("dewri", "initial-populations"),
     )
     cells = tuple(Cell(name, "largest distance from the median", each) for name, each in moved.items())
     return (

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 from sfumato import ask
-from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, found_or_open
 from sfumato_papers.dewri.solutions import GUARANTEE, ZERO, Solution, diversity_of, solutions, some
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
 from sfumato_papers.experiments import Explored
 from sfumato_papers.published import published
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
 
 _COMBINED = "min loss where k >= 2 and l >= 2"
 
@@ -36,7 +36,7 @@ def questions(whole: Explored, safety: Explored, *, quick: bool) -> Exhibit:
             "k-anonymity and l-diversity can be had together.",
             bool(best) if solutions(safety, GUARANTEE) else None,
             f"{_COMBINED}: {best['total-loss']:.1%}" if best else NOT_COMPUTED,
-            said("dewri", "both-benefits"),
+            quotation("dewri", "both-benefits"),
         )
     )
     notes = (
@@ -79,7 +79,7 @@ def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, floa
     limits = question.partition(" where ")[2]
     text = f"A release with {limits} has a {what}."
     if not found:
-        return Claim(text, None, NOT_COMPUTED, said("dewri", question))
+        return Claim(text, None, NOT_COMPUTED, quotation("dewri", question))
     conditions = " and ".join(f"{name} >= {least:.0f}" for name, least in wanted.items())
     reached = _best(found, f"min loss where {limits} and {conditions}")
     anyway = _best(found, f"min loss where {conditions}")
@@ -88,4 +88,6 @@ def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, floa
         [f"the best within the limits: {', '.join(f'{n} {best[n]:,.4g}' for n in wanted)}"] if best else []
     )
     words += [f"the paper's answer is had at a loss of {anyway['total-loss']:.1%}"] if anyway else []
-    return Claim(text, found_or_open(bool(reached), quick=quick), "; ".join(words), said("dewri", question))
+    return Claim(
+        text, found_or_open(bool(reached), quick=quick), "; ".join(words), quotation("dewri", question)
+    )

@@ -1,4 +1,4 @@
-"""Rerun: the exhibits of the paper, read from what was explored."""
+"""The exhibits of the paper, computed from the explored candidates."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.models import KAnonymity
 from sfumato.sanitizers import FullDomain
-from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, found_or_open
+from sfumato_papers.dewri.interpretations import AMBIGUITIES, any_age, distinct_diversity, eight_columns
 from sfumato_papers.dewri.populations import initial_populations
 from sfumato_papers.dewri.questions import questions
-from sfumato_papers.dewri.readings import AMBIGUITIES, any_age, distinct_diversity, eight_columns
 from sfumato_papers.dewri.safety import figure_10, figure_11
 from sfumato_papers.dewri.solutions import (
     ANY,
@@ -33,8 +33,8 @@ from sfumato_papers.exhibits import Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Experiment, Explored, Found
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
+from sfumato_papers.quotations import quotation
 from sfumato_papers.ranks import rank_correlation
-from sfumato_papers.said import said
 
 # The seven people of table 1, and the levels of age and marital status by which table 2 recodes them.
 _AGES = (15, 17, 20, 26, 28, 30, 30)
@@ -121,7 +121,7 @@ def _table_2() -> Exhibit:
             "T1 protects the average person better than T2, though both are 2-anonymous.",
             first > second if first is not None and second is not None else None,
             f"weighted-k {first:.3f} and {second:.3f}",
-            said("dewri", "better-potential"),
+            quotation("dewri", "better-potential"),
         ),
     )
     return exhibit("dewri", "table-2", cells, claims=claims, of_adult=False)
@@ -197,7 +197,7 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
             f"{large:.0%} in groups of at least {_LARGE_GROUP}, {largest:.0%} of at least {_LARGEST_GROUP:,}"
             if large is not None
             else NOT_COMPUTED,
-            said("dewri", "big-groups"),
+            quotation("dewri", "big-groups"),
         ),
         Claim(
             "Low losses are only had where most records are in small groups.",
@@ -205,7 +205,7 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
             f"{small:.0%} in groups below {_LARGE_GROUP} at {_LOW_LOSS:.0f}% loss"
             if small is not None
             else NOT_COMPUTED,
-            said("dewri", "low-losses"),
+            quotation("dewri", "low-losses"),
         ),
     ]
 
@@ -222,7 +222,7 @@ def _figure_7(whole: Explored, *, quick: bool) -> Exhibit:
             f"At every magnification there are flat stretches, {name} (flat: a tenth of the plot's k or more "
             f"and {_FLAT:g} times as much of it as of the plot's loss).",
             *_flat_everywhere(each, quick=quick),
-            said("dewri", key_of_words),
+            quotation("dewri", key_of_words),
         )
         for (name, each), key_of_words in zip(found.items(), ("flat-regions", "similar-trends"), strict=True)
     )
@@ -289,9 +289,9 @@ def _figure_8(whole: Explored) -> Exhibit:
         Claim(
             "The more is generalized, the less is suppressed.",
             *falls("general loss"),
-            said("dewri", "less-suppressed"),
+            quotation("dewri", "less-suppressed"),
         ),
-        Claim("The larger k, the less is suppressed.", *falls("k"), said("dewri", "larger-k")),
+        Claim("The larger k, the less is suppressed.", *falls("k"), quotation("dewri", "larger-k")),
     )
     pairs = (("general loss", "suppression loss"), ("k", "suppression loss"), ("k", "general loss"))
     charts = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, found_or_open, not_empty
+from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, found_or_open, not_empty
 from sfumato_papers.dewri.solutions import (
     FORMULA,
     GUARANTEE,
@@ -18,7 +18,7 @@ from sfumato_papers.dewri.solutions import (
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Explored
 from sfumato_papers.published import published
-from sfumato_papers.said import Said, said
+from sfumato_papers.quotations import Quotation, quotation
 
 _LOSS = "loss by the formula in per cent"
 _LIMIT = 30.0
@@ -47,13 +47,13 @@ def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
             "With k preferred there are more choices of k than of l.",
             n_k["k"] > n_l["k"] if enough else None,
             f"{n_k['k']} values of k, {n_l['k']} of l",
-            said("dewri", "choices-of-k"),
+            quotation("dewri", "choices-of-k"),
         ),
         Claim(
             "With l preferred there are more choices of l than with k preferred.",
             n_l["l"] > n_l["k"] if enough else None,
             f"{n_l['l']} values of l instead of {n_l['k']}",
-            said("dewri", "choices-of-l"),
+            quotation("dewri", "choices-of-l"),
         ),
         *(
             _claim(row, limit, _by_formula(found["l"], _pair(row)), true, quick=quick)
@@ -61,7 +61,7 @@ def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
             for limit in [float(printed["loss below, in per cent"])]
             for true in [_truly(solutions(explored, GUARANTEE), _pair(row))]
         ),
-        _promise([*found["k"], *found["l"]], said("dewri", "always-valid")),
+        _promise([*found["k"], *found["l"]], quotation("dewri", "always-valid")),
     )
     charts = tuple(
         _pairs_chart(f"{prefer} preferred, loss below 30%", some) for prefer, some in found.items()
@@ -131,12 +131,12 @@ def _figures(formula: Solution | None, true: Solution | None) -> dict[str, float
 def _claim(row: str, limit: float, formula: Solution | None, true: Solution | None, *, quick: bool) -> Claim:
     """Say whether a pair is had within the limit: truly, with the formula's promise beside it."""
     if formula is None or true is None:
-        return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED, said("dewri", row))
+        return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED, quotation("dewri", row))
     return Claim(
         f"{row}-safe at {limit:.0f}% loss.",
         found_or_open(true.loss <= limit, quick=quick),
         f"{_beside(formula)}; with the guarantee it costs {true.loss:.1f}%",
-        said("dewri", row),
+        quotation("dewri", row),
     )
 
 
@@ -148,7 +148,7 @@ def _beside(solution: Solution) -> str:
     )
 
 
-def _promise(found: Sequence[Solution], words: Said | None = None) -> Claim:
+def _promise(found: Sequence[Solution], words: Quotation | None = None) -> Claim:
     """Say how often the formula keeps what it promises, where it promises some diversity.
 
     The paper says it of all solutions; of those of one figure it is a test of ours.

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato import Candidate, Recipe
-from sfumato_papers.beside import NOT_COMPUTED, cell
+from sfumato_papers.compare_figures import NOT_COMPUTED, cell
 from sfumato_papers.exhibits import Cell, Series
 
 PRIVACY, UTILITY = "privacy-loss", "utility-loss"
@@ -113,8 +113,8 @@ def beats_all(best: str, drawn: Mapping[str, Curve], measure: str) -> tuple[bool
     words = [f"{below} of {compared} points of {name}" for name, (below, compared) in counts.items()]
     left_out = sum(len(points) for name, points in drawn.items() if name != best)
     left_out -= sum(compared for _, compared in counts.values())
-    said = f"below {', '.join(words)}" + (f"; {left_out} lie left of its beginning" if left_out else "")
-    return all(below == compared for below, compared in counts.values()), said
+    evidence = f"below {', '.join(words)}" + (f"; {left_out} lie left of its beginning" if left_out else "")
+    return all(below == compared for below, compared in counts.values()), evidence
 
 
 Pairs = list[tuple[Point, Point]]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sfumato.registry import methods
-from sfumato_papers.conditions import Change
-from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.interpretations import Ambiguity, Interpretation
+from sfumato_papers.settings import Change
 
 STRICT_ABSENCE = "absent=violates"
 _CATEGORIES = ["workclass", "education", "marital-status", "race"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.results.measurement import named
-from sfumato_papers.beside import NOT_COMPUTED, exhibit, not_empty
+from sfumato_papers.compare_figures import NOT_COMPUTED, exhibit, not_empty
 from sfumato_papers.exhibits import Chart, Claim, Exhibit
 from sfumato_papers.li.curves import (
     DELTA,
@@ -24,8 +24,8 @@ from sfumato_papers.li.curves import (
     series_of,
 )
 from sfumato_papers.published import published
+from sfumato_papers.quotations import Quotation, quotation
 from sfumato_papers.ranks import rank_correlation
-from sfumato_papers.said import Said, said
 
 _SELECTIVITIES = (0.03, 0.05, 0.07, 0.1)
 _DIMENSIONS = (2, 3, 4, 5)
@@ -60,7 +60,7 @@ def figure_3a(bucketized: Mapping[str, Curve]) -> Exhibit:
             agreement > 0.8 if agreement is not None else None,
             f"rank correlation of the two over {len(points)} bucketizations: "
             + (f"{agreement:.2f}" if agreement is not None else "not computed"),
-            said("li", "similar-pattern"),
+            quotation("li", "similar-pattern"),
         ),
         Claim("t-closeness does best here too.", holds, f"its curve runs {words}"),
         _within_axis(key, [p.value(queries) for p in points]),
@@ -91,18 +91,20 @@ def _within_axis(key: str, errors: Sequence[float]) -> Claim:
 def figure_3b(points: Curve) -> Exhibit:
     """Return the error for other selectivities: t-closeness."""
     measures = {f"sel = {sel:g}": label_of(points, selectivity=sel) for sel in _SELECTIVITIES}
-    return _varied("figure-3b", points, measures, "a larger selectivity", said("li", "larger-selectivity"))
+    return _varied(
+        "figure-3b", points, measures, "a larger selectivity", quotation("li", "larger-selectivity")
+    )
 
 
 def figure_3c(points: Curve) -> Exhibit:
     """Return the error for other numbers of attributes: t-closeness."""
     measures = {f"qd = {number}": label_of(points, dimensions=number) for number in _DIMENSIONS}
     return _varied(
-        "figure-3c", points, measures, "more attributes in the query", said("li", "more-dimensions")
+        "figure-3c", points, measures, "more attributes in the query", quotation("li", "more-dimensions")
     )
 
 
-def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str, words: Said) -> Exhibit:
+def _varied(key: str, points: Curve, measures: Mapping[str, str], more: str, words: Quotation) -> Exhibit:
     claims = (
         Claim(f"Queries are answered more exactly with {more}.", *_falls(points, measures), words),
         _within_axis(key, [p.value(measure) for p in points for measure in measures.values()]),

@@ -1,4 +1,4 @@
-"""Rerun: the exhibits of the paper, read from what was explored."""
+"""The exhibits of the paper, computed from the explored candidates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato import Attribute, Candidate, Frontier, Schema, Table, sanitize
 from sfumato.models import TCloseness
 from sfumato.sanitizers import AsIs
-from sfumato_papers.beside import NOT_COMPUTED, cell, exhibit, not_empty
+from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, not_empty
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Experiment, Explored, Found
 from sfumato_papers.li.curves import (
@@ -35,11 +35,11 @@ from sfumato_papers.li.curves import (
     series_of,
     wins,
 )
+from sfumato_papers.li.interpretations import AMBIGUITIES, OF_LOSSES, OF_QUERIES, STRICT_ABSENCE
 from sfumato_papers.li.queries import figure_3a, figure_3b, figure_3c
-from sfumato_papers.li.readings import AMBIGUITIES, OF_LOSSES, OF_QUERIES, STRICT_ABSENCE
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
 
 BETTER_READING = "utility-loss reconstruction=maximum-entropy"
 _QUICK = (0, 2, 5, 7)
@@ -129,14 +129,14 @@ def _interpretation(explored: Explored, generalized: Mapping[str, Curve]) -> Exh
             "No privacy loss is greater than that of the least frequent occupation revealed.",
             max(reached) <= max(losses.values()) if reached else None,
             f"the largest of {len(reached)} releases is {max(reached):.3f}" if reached else NOT_COMPUTED,
-            said("li", "not-greater"),
+            quotation("li", "not-greater"),
         ),
         Claim(
             "A privacy loss above that of the most frequent occupation revealed does not mean that anybody's "
             "is: both weakest l-diverse releases have one.",
             all(above) if len(generalized[L]) == _FULL else None,
             "; ".join(f"{p.label}: {p.value(PRIVACY):.3f}" for p in weakest),
-            said("li", "not-revealed"),
+            quotation("li", "not-revealed"),
         ),
     )
     return exhibit("li", key, [cell("li", key, *each) for each in values], claims=claims)
@@ -174,20 +174,20 @@ def _figure_2a(generalized: Mapping[str, Curve]) -> Exhibit:
             "t-closeness does better than the other three requirements.",
             holds,
             f"its curve runs {words}",
-            said("li", "closeness-better"),
+            quotation("li", "closeness-better"),
         ),
         Claim(
             "The three strictest t are good choices: nothing drawn beats them.",
             all(p.candidate in efficient for p in chosen) if len(drawn[T]) == _FULL else None,
             "; ".join(f"{p.label}: {'efficient' if p.candidate in efficient else 'beaten'}" for p in chosen),
-            said("li", "good-choices"),
+            quotation("li", "good-choices"),
         ),
         _bounded([p.value(UTILITY) for p in points]),
         Claim(
             "With delta below 1 mondrian finds a single class, so that nothing is lost of privacy.",
             all(p.value(PRIVACY) == 0 for p in small) if small else None,
             "; ".join(f"{p.label}, {p.requirement}: privacy loss {p.value(PRIVACY):.3f}" for p in small),
-            said("li", "single-class"),
+            quotation("li", "single-class"),
         ),
     )
     series = [series_of(name, curve, UTILITY) for name, curve in drawn.items()]
@@ -212,7 +212,7 @@ def _bounded(losses: Sequence[float]) -> Claim:
         n_below[every] == len(losses) and n_below[many] >= len(losses) / 4 if losses else None,
         f"{n_below[every]} of {len(losses)} below {every:g}, {n_below[many]} below {many:g}; the largest is "
         f"{max(losses, default=np.nan):.4f}",
-        said("li", "bounded"),
+        quotation("li", "bounded"),
     )
 
 
@@ -274,7 +274,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
             f"{np.median(ratios):.2f} times as much; both have the same privacy loss in {same} of them"
             if ratios
             else NOT_COMPUTED,
-            said("li", "bucketization"),
+            quotation("li", "bucketization"),
         ),
     )
     series = [
@@ -304,7 +304,7 @@ def _frontier(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
             f"{len(beaten)} of {len(lines)} generalizations with t-closeness are beaten by another release; "
             f"of {len(frontier.comparable)} releases {len(efficient)} are efficient"
             + (f", the knee is {knee.recipe}" if knee else ""),
-            said("li", "frontier-below"),
+            quotation("li", "frontier-below"),
         ),
     )
     cells = [Cell(name, "efficient releases", n) for name, n in methods.items()]

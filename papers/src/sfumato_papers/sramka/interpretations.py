@@ -1,4 +1,4 @@
-"""Readings: where the text of the paper leaves something open, and what each reading changes in a project.
+"""What the text of the paper leaves open, and what each interpretation changes in a project.
 
 The text is quoted by its sections; its pages have no numbers of their own.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato_papers.conditions import Change
-from sfumato_papers.readings import Ambiguity, Interpretation
+from sfumato_papers.interpretations import Ambiguity, Interpretation
+from sfumato_papers.settings import Change
 
 AVERAGE_AGES = (38, 39)
 """The ages next to the mean of all, 38.5, which five per cent of the people have."""

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.results import Measurement
-from sfumato_papers.beside import printed_series
+from sfumato_papers.compare_figures import printed_series
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Explored, Found
 from sfumato_papers.published import published
-from sfumato_papers.said import said
-from sfumato_papers.sramka.readings import DRAWN
+from sfumato_papers.quotations import quotation
+from sfumato_papers.sramka.interpretations import DRAWN
 from sfumato_papers.sramka.releases import (
     Releases,
     epsilon_of,
@@ -149,25 +149,25 @@ def _claims_of_people(bad: _Bad) -> tuple[Claim, ...]:
                 for name, (c, n) in split.items()
                 if c and n
             ),
-            said("sramka", "anonymity-better"),
+            quotation("sramka", "anonymity-better"),
         ),
         Claim(
             "The larger k, the fewer people the adversary comes nearer to.",
             all(rises([-count for count in split[name][0].values()]) for name in "AC") if several else None,
             "; ".join(f"{name}: {listed(split[name][0], ',.0f')}" for name in "AC"),
-            said("sramka", "expected-trend"),
+            quotation("sramka", "expected-trend"),
         ),
         Claim(
             "Under k-anonymity no age is predicted exactly.",
             max(exact.values()) == 0 if exact else None,
             listed(exact, ",.0f"),
-            said("sramka", "no-exact-disclosures"),
+            quotation("sramka", "no-exact-disclosures"),
         ),
         Claim(
             "The smaller epsilon, the fewer ages are predicted exactly.",
             rises([-count for count in exact_noise.values()]) if len(exact_noise) > 1 else None,
             listed(exact_noise, ",.0f"),
-            said("sramka", "fewer-exact"),
+            quotation("sramka", "fewer-exact"),
         ),
         _epsilon_claim({name: split[name][1] for name in "AC"}),
         _worst_claim(bad),
@@ -183,7 +183,7 @@ def _epsilon_claim(noisy: Mapping[str, Mapping[str, float]]) -> Claim:
         "comes nearer to change by less than a tenth.",
         max(changes.values()) < _HARDLY if several else None,
         "; ".join(f"{name}: {changes[name]:.1%} ({listed(noisy[name], ',.0f')})" for name in changes),
-        said("sramka", "regardless"),
+        quotation("sramka", "regardless"),
     )
 
 
@@ -199,7 +199,7 @@ def _worst_claim(bad: _Bad) -> Claim:
         "Under noise the worst miner of A and C is the one that says the same of everybody (ZeroR).",
         len(same) == len(ours) if ours else None,
         f"{len(same)} of {len(ours)}; " + ", ".join(f"{place}: {miner}" for place, miner in ours.items()),
-        said("sramka", "worst-miner"),
+        quotation("sramka", "worst-miner"),
     )
 
 

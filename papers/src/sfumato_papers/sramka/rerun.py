@@ -1,4 +1,4 @@
-"""Rerun: the exhibits of the paper, read from what was explored."""
+"""The exhibits of the paper, computed from the explored candidates."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from sfumato.miners import accuracy, original_view, predict
 from sfumato.results import Measurement
-from sfumato_papers.beside import bars_beside
+from sfumato_papers.compare_figures import bars_beside
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
 from sfumato_papers.experiments import Experiment, Explored, Found
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
-from sfumato_papers.said import said
+from sfumato_papers.quotations import quotation
+from sfumato_papers.sramka.interpretations import AMBIGUITIES, OF_ANONYMITY, OF_NOISE
 from sfumato_papers.sramka.people import table_2
-from sfumato_papers.sramka.readings import AMBIGUITIES, OF_ANONYMITY, OF_NOISE
 from sfumato_papers.sramka.releases import (
     Releases,
     clustered_releases,
@@ -133,25 +133,25 @@ def _claims_of_declines(declines: Mapping[str, float]) -> tuple[Claim, ...]:
             "The larger k, the larger the decline.",
             rises(clustered.values()) if len(clustered) > 1 else None,
             listed(clustered, ".2f"),
-            said("sramka", "higher-decline"),
+            quotation("sramka", "higher-decline"),
         ),
         Claim(
             f"k-anonymity costs the user's miners less than {_SMALL:g} per cent.",
             max(clustered.values()) < _SMALL if clustered else None,
             listed(clustered, ".2f"),
-            said("sramka", "acceptable-decline"),
+            quotation("sramka", "acceptable-decline"),
         ),
         Claim(
             "For the user's miners noise is the better alternative: its largest decline is the smaller one.",
             max(noisy.values()) < max(clustered.values()) if clustered and noisy else None,
             listed(declines, ".2f"),
-            said("sramka", "better-alternative"),
+            quotation("sramka", "better-alternative"),
         ),
         Claim(
             "Under noise less epsilon does not cost more: the decline does not grow from step to step.",
             not rises(noisy.values()) if len(noisy) > 2 else None,
             listed(noisy, ".2f"),
-            said("sramka", "no-trend"),
+            quotation("sramka", "no-trend"),
         ),
     )
 
@@ -172,7 +172,7 @@ def forest_claim(good: Mapping[str, Measurement]) -> Claim:
         ", ".join(
             f"{label}: {each['released']:,.0f} of {each['original']:,.0f}" for label, each in sums.items()
         ),
-        said("sramka", "slightly-higher"),
+        quotation("sramka", "slightly-higher"),
     )
 
 
@@ -202,7 +202,7 @@ def _table_3(clustered: Releases) -> Exhibit:
                 "With nearer predictions of age both gains are larger, for every k.",
                 not lower if raised else None,
                 f"{len(raised) - len(lower)} of {len(raised)} are{_but(lower)}",
-                said("sramka", "gains-lower"),
+                quotation("sramka", "gains-lower"),
             ),
         ),
         (_gain_chart(cells),),
