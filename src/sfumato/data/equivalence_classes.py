@@ -1,4 +1,4 @@
-"""EquivalenceClasses: what the adversary sees of a release."""
+"""Equivalence classes: groups of released records that an adversary cannot tell apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hierarchy: how the values of an attribute generalize, level by level, up to one root ``*``."""
+"""Generalization hierarchies: trees that merge values level by level, up to the root ``*``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges: values in an order that everybody knows, so that the first and the last tell those in between.
+"""Intervals over an ordered domain, named by their first and last values.
 
 There are three such orders: that of numbers, that of time, and that of letters, in which ``Ward 9`` comes
 before ``Ward 10``. The order in which somebody happened to list categories is none: a reader of the published

@@ -1,4 +1,4 @@
-"""Schema: what each attribute is, and the table prepared accordingly."""
+"""The schema: the role, kind and hierarchy of each attribute, and the table bound to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Survey: the columns that say whom a record stands for, and with whom its person lives.
+"""Columns that hold survey weights, persons and households.
 
 Both are read when a schema is bound and then belong to the rows; neither is an attribute of a release unless
 somebody gives it a role.

@@ -1,4 +1,4 @@
-"""Table: the microdata as integer codes over ordered domains, each distinct row once with its weight."""
+"""The table: records as integer codes over ordered domains, each distinct row once with its weight."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Miners: the classifiers and regressors that stand for honest users and for adversaries."""
+"""Classifiers and regressors that model honest users and adversaries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cross-validation: what a miner predicts for each released record when it has not seen that record.
+"""Predict each released record with a miner that was trained without it.
 
 And what it predicts when it has, to compare with.
 """

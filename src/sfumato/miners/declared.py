@@ -1,4 +1,4 @@
-"""Miners by declaration: which estimator a miner makes, and from which of its parameters.
+"""Declare miners: the estimator that each one uses, and the parameters passed to it.
 
 The estimator is imported when it is made, not before: scikit-learn takes long to load.
 """

@@ -1,4 +1,4 @@
-"""Encoding: released cells as columns of numbers, so that generalised values stay usable to a miner.
+"""Encode released cells as numeric columns, so that a miner can use generalized values.
 
 A miner says how it wants the attributes:
 

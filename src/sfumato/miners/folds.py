@@ -1,4 +1,4 @@
-"""Folds: which records are left out of which training."""
+"""Divide records into folds for cross-validation."""
 
 from __future__ import annotations
 

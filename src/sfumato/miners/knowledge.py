@@ -1,4 +1,4 @@
-"""Knowledge: what a release tells about the values of one attribute, as numbers and as shares."""
+"""What a release reveals about the values of one attribute, as numbers and as shares."""
 
 from __future__ import annotations
 

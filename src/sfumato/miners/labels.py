@@ -1,4 +1,4 @@
-"""Labels: what a miner is told about the target of each released row while it is trained."""
+"""The training label of each released row for a target attribute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LearningTask: examples to learn from in plain arrays, for another process to work on."""
+"""A learning task: training examples in plain arrays, ready to send to another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The named regressors: miners that predict a number."""
+"""Regressors: miners that predict a number."""
 
 from __future__ import annotations
 

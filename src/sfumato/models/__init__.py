@@ -1,4 +1,4 @@
-"""Privacy models: each gives one score for each class, and never searches."""
+"""Privacy models: each scores the equivalence classes of a release and never searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every privacy model is: a score for each class, and a limit that the score must keep."""
+"""The base of every privacy model: a score for each class, and the limit it must keep."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources of records: one file, several files with the same columns, or a database.
+"""Open a source of records: one file, several files with the same columns, or a database.
 
 A source knows its columns before it reads any record. It returns the records at once or in batches, always in
 the same order, so that an engine that works in batches builds the same table as one that reads everything.

@@ -1,4 +1,4 @@
-"""What a method says of itself: what it looks at, words for a reader, what its parameters name and may be.
+"""Declarations of methods: their needs, attackers, words, parameters and bounds.
 
 A fact stands on the class that it speaks of, so that a plug-in gets the same words, forms and report as
 what comes with sfumato.

@@ -1,4 +1,4 @@
-"""Shown: what the nouns tell of themselves: in one line, as a picture, as a pandas frame."""
+"""Display helpers: one-line summaries, SVG pictures and pandas conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults: what a method does wrong, told by its name and the kind of the exception, never by its words."""
+"""Attribute an exception to the plug-in that raised it, without showing its message."""
 
 from __future__ import annotations
 

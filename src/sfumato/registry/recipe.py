@@ -1,4 +1,4 @@
-"""Recipe: how a release is made, as data."""
+"""A recipe: the sanitizer, its parameters and the seed that make one release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the methods make: releases, recodings, measurements, candidates, the frontier and the decision."""
+"""Results of methods: releases, recodings, measurements, candidates, the frontier and the decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decision: the human act of choosing a release."""
+"""A decision: the candidate that a person chose, with the policy and the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placing: a hierarchy that also knows the values of records that came later."""
+"""Extend a hierarchy by values that first occur in new records."""
 
 from __future__ import annotations
 

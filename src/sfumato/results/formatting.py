@@ -1,4 +1,4 @@
-"""Formatting: how numbers, shares, limits and recipes are printed, and where methods get their words."""
+"""Format numbers, shares, limits and recipes for readers."""
 
 from __future__ import annotations
 

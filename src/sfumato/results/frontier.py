@@ -1,4 +1,4 @@
-"""Frontier: all candidates, and which of them no other beats."""
+"""The frontier: all candidates, and which of them are efficient."""
 
 from __future__ import annotations
 

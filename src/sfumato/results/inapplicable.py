@@ -1,4 +1,4 @@
-"""Reasons: why a measure has nothing to say about a release."""
+"""Reasons why a measure does not apply to a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Together: several releases of the same attributes as one, as whoever has them all sees them."""
+"""The intersection of several releases: what someone who holds all of them can infer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spellings: what a released label stands for, whichever program wrote it."""
+"""Parse released labels, whichever program wrote them, into the values they stand for."""
 
 from __future__ import annotations
 

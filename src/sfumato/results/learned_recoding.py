@@ -1,4 +1,4 @@
-"""Learned: a recoding that was learned on a sample, and holds for all records.
+"""Apply a recoding that was learned on a sample to all records.
 
 The search is approximate, for it saw a sample; the guarantee is not: the model is enforced on all records.
 """

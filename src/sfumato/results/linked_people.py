@@ -1,4 +1,4 @@
-"""People: who of a newer release is who of earlier ones, where a column tells or the records are the same."""
+"""Match the people of a newer release with those of earlier ones."""
 
 from __future__ import annotations
 

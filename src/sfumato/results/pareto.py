@@ -1,4 +1,4 @@
-"""Columns: candidates as columns of numbers, and which of them no other beats.
+"""Pareto dominance over candidates as columns of numbers.
 
 The one place where dominance, the front, the knee and limits are computed; the library's frontier, the
 workbench's sheet and the profile of a lattice are three faces of it.

@@ -1,4 +1,4 @@
-"""Taking: new records as a kept recoding releases them, and those that it cannot take."""
+"""Recode new records with a kept recoding, and list the records it cannot take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recoding: what a release did to values, kept for records that come later."""
+"""A recoding: how a release mapped values, kept for later records."""
 
 from __future__ import annotations
 

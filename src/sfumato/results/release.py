@@ -1,4 +1,4 @@
-"""Release: exactly what would be published, and nothing that would not."""
+"""A release: what would be published, and nothing else."""
 
 from __future__ import annotations
 

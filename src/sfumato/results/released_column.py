@@ -1,4 +1,4 @@
-"""Cells: the released values of one attribute, each a set of original values with a label."""
+"""A released column: cells that each stand for a set of original values and carry a label."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What is no concept of the field: processes, their messages and limits, and the machine that they run on."""
+"""Operating-system services: processes, messages between them, limits, files and errors."""

@@ -1,4 +1,4 @@
-"""Caching: the last few costly results in memory, and those that are kept from one run to the next."""
+"""Cache costly results: the last few in memory, some on disk between runs."""
 
 from __future__ import annotations
 

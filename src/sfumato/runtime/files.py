@@ -1,4 +1,4 @@
-"""Files: whether one can be read; written whole or not at all, beside its place first; and rows of text."""
+"""Read and write files safely: a file is replaced whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pool of workers: processes that do pieces of work, within limits of memory and time.
+"""A pool of worker processes with limits of memory and time.
 
 A worker that dies or takes too much loses its own piece of work and nothing else: the others go on, and
 another worker takes its place. What sfumato raises on purpose in a worker is raised here.

@@ -1,4 +1,4 @@
-"""The launcher: the one place that starts processes, and the first lines that they run.
+"""The launcher: the only place that starts processes, and the first code they run.
 
 Every other room writes a function that answers a `ParentProcess`, and starts a process for it with `start`,
 `borrowed` or `read_in_child`. The pool of workers (`runtime.pool`) is built on these.

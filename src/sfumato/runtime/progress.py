@@ -1,4 +1,4 @@
-"""Progress: how work that takes long says how far it has come, to whoever listens."""
+"""Report the progress of long work to a listener."""
 
 from __future__ import annotations
 

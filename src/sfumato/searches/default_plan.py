@@ -1,4 +1,4 @@
-"""Suited: every family of methods that suits the table, with thresholds that the table can reach."""
+"""The default plan: every family of methods that suits the table, with thresholds the table can reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweep: every combination of the given parameters."""
+"""The sweep: every combination of the given parameter values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evolution: search many recodings at once for those that no other beats in privacy and in utility."""
+"""Evolutionary search for recodings that are efficient in privacy and utility."""
 
 from sfumato.searches.evolution.evolution_run import Settings, evolve, improve
 from sfumato.searches.evolution.nondominated_archive import Archive

@@ -1,4 +1,4 @@
-"""Evolution: search for the releases that no other beats, by the four problems or by any measures."""
+"""The evolutionary search: for the four problems of Dewri and others, or for any measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Archive: every solution seen that no other beats."""
+"""An archive of the nondominated solutions seen so far."""
 
 from __future__ import annotations
 

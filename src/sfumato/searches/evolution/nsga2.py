@@ -1,4 +1,4 @@
-"""NSGA-II over arrays: every draw and every decision is the one that pymoo's makes.
+"""NSGA-II over arrays, with the same random draws and decisions as pymoo.
 
 A generation of pymoo is a list of objects whose attributes are looked up one by one, which took longer than
 counting classes. The tests run both, with the same seed.

@@ -1,4 +1,4 @@
-"""What every search space is: integer genes, and how they are drawn, crossed, changed and read."""
+"""The base of every search space: integer genes, and how to draw, cross, mutate and decode them."""
 
 from __future__ import annotations
 

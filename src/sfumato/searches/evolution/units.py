@@ -1,4 +1,4 @@
-"""Units: what an attribute's domain is cut into at the finest, and the records as rows of units."""
+"""Units: the finest parts of an attribute's domain, and the records as rows of units."""
 
 from __future__ import annotations
 
