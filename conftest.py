@@ -28,11 +28,12 @@ from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
 from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
 from sfumato.reading import datasets
 from sfumato.registry import methods
-from sfumato.results.release import Order
+from sfumato.results.release import LinkedRelease
+from sfumato.results.written_order import Order
 
 ROOT = Path(__file__).parent
 TESTS = ROOT / "tests"
@@ -282,13 +283,13 @@ def gate(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(scope="session")
-def as_made() -> Callable[[Release], pa.Table]:
+def as_made() -> Callable[[LinkedRelease], pa.Table]:
     """Return a function that gives a release's records in the order in which it holds them.
 
     What is written comes in another order each time, so two releases cannot be compared by it.
     """
 
-    def held(release: Release) -> pa.Table:
+    def held(release: LinkedRelease) -> pa.Table:
         rows = np.repeat(np.arange(release.n_rows), release.weights)
         groups = None if release.group_of is None else release.group_of[rows]
         return release.to_arrow(order=Order(rows, rows, groups))

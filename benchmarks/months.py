@@ -38,8 +38,9 @@ from sfumato import (
 )
 from sfumato.data.table import Table
 from sfumato.models import KAnonymity
-from sfumato.results.linked_people import people_alike, person_names
-from sfumato.results.release import Earlier
+from sfumato.results.linked_people import match_people, person_names
+from sfumato.results.origin import Earlier
+from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Clustering, FullDomain, LocalRecoding, Mondrian, Sanitizer
 from sfumato.workflow.apply.published_folders import parent_facts
 
@@ -93,15 +94,20 @@ def register(people: Iterable[Person]) -> Table:
     return Table.from_arrow(dict(zip(names, map(list, columns), strict=True)))
 
 
-def laid_beside(release: Release, table: Table, earlier: list[tuple[Release, Table]]) -> Release:
+def laid_beside(
+    release: LinkedRelease, table: Table, earlier: list[tuple[LinkedRelease, Table]]
+) -> LinkedRelease:
     """Return a release that knows who of it is who of the earlier ones."""
-    made_of = [(release, table), *earlier]
-    named = [
-        replace(made, person_names=person_names(records, made.original, SCHEMA)) for made, records in made_of
-    ]
-    now, *then = people_alike(named, {})
+    releases = [release, *(before for before, _ in earlier)]
+    tables = [table, *(records for _, records in earlier)]
+    names = {
+        place: named
+        for place, (made, records) in enumerate(zip(releases, tables, strict=True))
+        if (named := person_names(records, made.origin.table, SCHEMA)) is not None
+    }
+    now, *then = match_people(releases, names)
     known = [Earlier(before, (now, people)) for (before, _), people in zip(earlier, then, strict=True)]
-    return replace(release, earlier=tuple(known))
+    return release.with_earlier(*known)
 
 
 def told(release: Release) -> str:
@@ -117,7 +123,7 @@ def told(release: Release) -> str:
     )
 
 
-def by_method(name: str, how: Sanitizer, tables: list[Table]) -> list[Release]:
+def by_method(name: str, how: Sanitizer, tables: list[Table]) -> list[LinkedRelease]:
     """Release all months with the first one's recoding and anew, and tell both; return the former."""
     first = sanitize(tables[0], SCHEMA, how, seed=1)
     print(
@@ -138,7 +144,7 @@ def by_method(name: str, how: Sanitizer, tables: list[Table]) -> list[Release]:
     return [release for release, _ in kept]
 
 
-def publish_all(releases: list[Release], folder: Path) -> None:
+def publish_all(releases: list[LinkedRelease], folder: Path) -> None:
     """Publish the months, the later ones as children of the first, and verify every folder."""
     folder.mkdir(parents=True, exist_ok=True)
     places = [folder / month for month in ("january", "february", "march")]

@@ -18,8 +18,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from sfumato import Attribute, Intervals, Prefixes, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Intervals, Prefixes, Schema, Table, measure, sanitize
 from sfumato.models import KAnonymity, ProbabilisticDiversity
+from sfumato.results import LinkedRelease
 from sfumato.runtime.errors import SfumatoError
 from sfumato.sanitizers import (
     Anatomy,
@@ -93,16 +94,15 @@ def methods(schema: Schema, table: Table) -> dict[str, Any]:
     }
 
 
-def fewest_people(release: Release, whose: dict[int, list[int]]) -> int:
+def fewest_people(release: LinkedRelease, whose: dict[int, list[int]]) -> int:
     """Count the people of the smallest class, or group, from what would be published and who is behind it."""
-    assert release.rows is not None
     people: dict[Any, set[int]] = defaultdict(set)
     cells = [release.cells[name] for name in release.schema.quasi_identifiers]
     for row in range(release.n_rows):
         key: Any = tuple(each.labels[each.codes[row]] for each in cells)
         if release.group_of is not None:
             key = int(release.group_of[row])
-        people[key].update(whose[int(release.rows[row])])
+        people[key].update(whose[int(release.origin.rows[row])])
     return min(map(len, people.values()))
 
 
@@ -169,9 +169,9 @@ def main() -> None:
         print(f"| {name} | {one:.3f} | {other:.3f} | {one / other:.2f} |", flush=True)
 
 
-def anew(release: Release) -> Release:
+def anew(release: LinkedRelease) -> LinkedRelease:
     """Return the same release with nothing remembered."""
-    return replace(release)
+    return replace(release, origin=replace(release.origin))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import Adversary, AntiUtility, GoodUtility, Scenario, User, WorkloadUtility
 from sfumato.measures.scenarios import good_utility
 from sfumato.miners import cross_validation, fit_processes
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.caching import _KEPT, forget, kept, kept_on, remembered
 from sfumato.sanitizers import Mondrian
 from sfumato.workflow.store.store import Store
@@ -94,7 +95,7 @@ def people(n_records: int) -> tuple[Table, Schema]:
 
 
 @pytest.fixture(scope="module")
-def release() -> Release:
+def release() -> LinkedRelease:
     return sanitize(*people(3000), Mondrian(KAnonymity(20)))
 
 
@@ -150,7 +151,7 @@ MEASURES = {
 
 
 @pytest.mark.parametrize("which", MEASURES)
-def test_nothing_is_fitted_twice_and_the_sums_are_the_same(which: str, release: Release) -> None:
+def test_nothing_is_fitted_twice_and_the_sums_are_the_same(which: str, release: LinkedRelease) -> None:
     board, measured = Board(), MEASURES[which]
     with fits() as made, kept_on(board):
         first = measure(release, [measured])
@@ -164,7 +165,9 @@ def test_nothing_is_fitted_twice_and_the_sums_are_the_same(which: str, release: 
 
 
 @pytest.mark.parametrize("which", MEASURES)
-def test_a_measure_that_was_broken_off_goes_on_with_the_next_miner(which: str, release: Release) -> None:
+def test_a_measure_that_was_broken_off_goes_on_with_the_next_miner(
+    which: str, release: LinkedRelease
+) -> None:
     measured = MEASURES[which]
     if which == "anti":
         adversary = Adversary(("ill",), miners=("one-rule", "naive-bayes"), fusion=False)
@@ -182,7 +185,7 @@ def test_a_measure_that_was_broken_off_goes_on_with_the_next_miner(which: str, r
         assert len([each for each in made if each != "Majority"]) <= n_fits - stop + 1
 
 
-def broken_off(release: Release, measured: Any, made: list[str], stop: int) -> None:
+def broken_off(release: LinkedRelease, measured: Any, made: list[str], stop: int) -> None:
     run: Any = vars(cross_validation)["run"]
 
     def stopping(*facts: Any) -> Any:
@@ -207,7 +210,7 @@ def test_the_original_is_fitted_once_for_all_releases() -> None:
     assert counts == [2, 1, 1]
 
 
-def test_a_changed_scenario_or_release_has_sums_of_its_own(release: Release) -> None:
+def test_a_changed_scenario_or_release_has_sums_of_its_own(release: LinkedRelease) -> None:
     board = Board()
     user = User("sex", miners=("naive-bayes",))
     other = sanitize(*people(3000), Mondrian(KAnonymity(100)))
@@ -231,7 +234,7 @@ def test_a_changed_scenario_or_release_has_sums_of_its_own(release: Release) -> 
     assert sizes == [2, 4, 6, 8, 10, 12, 13]
 
 
-def test_a_function_of_the_user_s_own_is_no_key(release: Release) -> None:
+def test_a_function_of_the_user_s_own_is_no_key(release: LinkedRelease) -> None:
     board = Board()
     user = User("sex", error=lambda predicted, true: predicted == true, miners=("majority",))
     with kept_on(board):
@@ -239,7 +242,7 @@ def test_a_function_of_the_user_s_own_is_no_key(release: Release) -> None:
     assert board == {}
 
 
-def test_nothing_kept_is_as_long_as_the_table(release: Release) -> None:
+def test_nothing_kept_is_as_long_as_the_table(release: LinkedRelease) -> None:
     board = Board()
     with kept_on(board):
         measure(release, list(MEASURES.values()))
@@ -248,8 +251,7 @@ def test_nothing_kept_is_as_long_as_the_table(release: Release) -> None:
         inner = sums.values() if isinstance(sums, dict) else sums if isinstance(sums, list) else ()
         return sum(map(n_numbers, inner)) if isinstance(sums, (dict, list, tuple)) else 1
 
-    assert release.original is not None
-    assert max(n_numbers(sums) for sums in board.values()) <= release.original.n_rows / 20 + 2
+    assert max(n_numbers(sums) for sums in board.values()) <= release.origin.table.n_rows / 20 + 2
 
 
 def test_the_interval_from_mixed_sums_is_nearly_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:

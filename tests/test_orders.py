@@ -11,7 +11,7 @@ import pytest
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
-from sfumato.results.release import drawn_orders
+from sfumato.results.written_order import drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.bucketize.bucketization import Anatomy
 from sfumato.sanitizers.generalize.mondrian import Mondrian

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Dates, Hierarchy, Prefixes, Release, Schema, Table, sanitize
+from sfumato import Attribute, Dates, Hierarchy, Prefixes, Schema, Table, sanitize
 from sfumato.data.hierarchy import ROOT, Flat, HierarchySource
 from sfumato.data.ordered_ranges import in_order, scale_of
 from sfumato.data.table import Column, Value
 from sfumato.models import KAnonymity
 from sfumato.results.label_parsing import Spellings
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import block_cells, named, range_cells
 from sfumato.sanitizers import Mondrian
 
@@ -319,12 +320,11 @@ def covered(read: Spellings, first: int, last: int) -> tuple[str | None, list[in
     return cells.labels[0], cells.sets.members.tolist(), int(cells.sets.sizes[0])
 
 
-def holds_originals(release: Release, name: str) -> bool:
+def holds_originals(release: LinkedRelease, name: str) -> bool:
     """Return whether every released value may stand for the original one."""
     cells = release.cells[name]
     assert cells.sets is not None
-    assert release.original is not None
-    return bool(cells.sets.contain(cells.codes, release.original[name].codes[release.rows]).all())
+    return bool(cells.sets.contain(cells.codes, release.origin.table[name].codes[release.origin.rows]).all())
 
 
 def test_a_range_that_would_begin_among_many_doubtful_ones_takes_them_all() -> None:

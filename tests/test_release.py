@@ -16,12 +16,22 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Hierarchy, Intervals, Recipe, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Recipe, Schema, Table, sanitize
 from sfumato.data.equivalence_classes import EquivalenceClasses
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.models.base import PrivacyModel
-from sfumato.results.release import failing_rows, holds, released, without_rows
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import (
+    LinkedRelease,
+    Release,
+    failing_rows,
+    holds,
+    linked,
+    released,
+    without_rows,
+)
 from sfumato.results.released_column import level_cells, suppressed_cells
 from sfumato.sanitizers import FullDomain
 
@@ -44,32 +54,30 @@ SCHEMA = Schema(
     )
 )
 
-AsMade = Callable[[Release], pa.Table]
+AsMade = Callable[[LinkedRelease], pa.Table]
 
 
 def people() -> tuple[Table, Schema]:
     return SCHEMA.bind(Table.from_arrow(COLUMNS))
 
 
-def generalized(level: int = 1) -> Release:
+def generalized(level: int = 1) -> LinkedRelease:
     table, schema = people()
     rows = np.arange(table.n_rows)
     return released(table, schema, {"age": level_cells(table["age"], schema.hierarchy("age"), level, rows)})
 
 
-def written(release: Release) -> list[dict[str, Any]]:
+def written(release: LinkedRelease) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = release.to_arrow(typed=False).to_pylist()
     return records
 
 
-def rows_where(release: Release, **values: Any) -> np.ndarray:
+def rows_where(release: LinkedRelease, **values: Any) -> np.ndarray:
     """Return for each released row whether its original has these values."""
-    assert release.original is not None
-    assert release.rows is not None
     chosen = np.ones(release.n_rows, dtype=bool)
     for name, value in values.items():
-        column = release.original[name]
-        chosen &= column.codes[release.rows] == column.domain.index(value)
+        column = release.origin.table[name]
+        chosen &= column.codes[release.origin.rows] == column.domain.index(value)
     return chosen
 
 
@@ -84,7 +92,7 @@ def brute_force_classes(
 
 
 def counted_classes(
-    release: Release, classes: EquivalenceClasses, sensitive: str
+    release: LinkedRelease, classes: EquivalenceClasses, sensitive: str
 ) -> Counter[tuple[Any, ...]]:
     counts, labels = classes.sensitive[sensitive], release.cells[sensitive].labels
     found = []
@@ -179,11 +187,10 @@ def test_suppression_leaves_the_release_that_it_came_from_alone() -> None:
 
 def test_kept_counts_the_released_records_of_every_original_row() -> None:
     release = generalized()
-    assert release.original is not None
-    assert release.kept.tolist() == release.original.weights.tolist()
+    assert release.kept.tolist() == release.origin.table.weights.tolist()
     gone = rows_where(release, illness="flu")
     kept = without_rows(release, gone)
-    expected = np.where(gone, 0, release.original.weights)
+    expected = np.where(gone, 0, release.origin.table.weights)
     assert kept.kept.tolist() == expected.tolist()
 
 
@@ -195,9 +202,10 @@ def test_kept_adds_up_the_parts_of_a_row_that_was_divided() -> None:
 
 
 def test_a_release_that_was_read_from_files_does_not_know_what_was_kept() -> None:
-    release = replace(generalized(), original=None, rows=None)
-    with pytest.raises(ValueError, match="does not know its original"):
-        _ = release.kept
+    with pytest.raises(NotApplicable, match="read from files alone"):
+        linked(generalized().unlinked())
+    with pytest.raises(NotApplicable, match="which record each released row comes from"):
+        _ = with_unknown_rows(generalized()).kept
 
 
 def test_group_numbers_stay_with_their_rows() -> None:
@@ -227,7 +235,7 @@ def test_the_prior_is_that_of_all_original_records_also_when_some_are_suppressed
 
 def test_the_prior_of_a_release_from_files_is_that_of_its_records() -> None:
     release = generalized()
-    kept = replace(without_rows(release, rows_where(release, illness="angina")), original=None, rows=None)
+    kept = without_rows(release, rows_where(release, illness="angina")).unlinked()
     assert prior(kept) == pytest.approx({"flu": 3 / 5, "gout": 2 / 5, "angina": 0})
 
 
@@ -296,12 +304,12 @@ def test_the_column_of_the_groups_takes_no_name_that_is_taken() -> None:
     assert sorted(release.to_arrow()["group"].to_pylist()) == [7, 8]
 
 
-def many() -> Release:
+def many() -> LinkedRelease:
     table, schema = Schema.of(number="insensitive").bind(Table.from_arrow({"number": list(range(200))}))
     return released(table, schema, {})
 
 
-def order(release: Release) -> list[int]:
+def order(release: LinkedRelease) -> list[int]:
     numbers: list[int] = release.to_arrow()["number"].to_pylist()
     return numbers
 
@@ -354,7 +362,7 @@ def test_every_array_is_read_only_and_what_the_caller_holds_is_left_alone(as_mad
     group_of = np.zeros(table.n_rows, dtype=np.int64)
     cells = {"town": suppressed_cells(table["town"], schema.hierarchy("town"), rows)}
     release = replace(released(table, schema, cells, rows, weights), group_of=group_of)
-    for array in (release.weights, release.rows, release.group_of, release.kept):
+    for array in (release.weights, release.origin.rows, release.group_of, release.kept):
         assert array is not None
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
@@ -385,7 +393,7 @@ def test_two_releases_of_one_table_are_independent(as_made: AsMade) -> None:
 # -------------------------------------------------------------------------------------------- requirements
 
 
-def bucketized() -> Release:
+def bucketized() -> LinkedRelease:
     """Return exact quasi-identifiers in two groups: flu, gout of the young and flu, gout, flu, angina."""
     table, schema = people()
     release = released(table, schema, {})

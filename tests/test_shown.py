@@ -133,7 +133,7 @@ class TestEveryNoun:
 def test_the_line_of_each_noun_says_what_matters(nouns: dict[str, Any]) -> None:
     assert repr(nouns["Table"]) == "<Table of 8 records, 8 of them different: name, town, born, ill <b>>"
     assert "sensitive: ill <b>" in repr(nouns["Schema"])
-    assert repr(nouns["Release"]) == "<Release mondrian k=2: 8 of 8 records, town, born, ill <b>>"
+    assert repr(nouns["Release"]) == "<LinkedRelease mondrian k=2: 8 of 8 records, town, born, ill <b>>"
     assert repr(nouns["Frontier"]).startswith("<Frontier: 4 efficient of 4 candidates on privacy-loss and")
     assert "lower is better" in repr(nouns["Measurement"])
     assert repr(nouns["Verification"]).endswith("statements are unverified claims>")

@@ -120,10 +120,10 @@ def test_a_release_stands_for_as_many_people_as_its_records(
     release = sanitize(records, schema(survey_weight="w"), Mondrian(KAnonymity(2), variant="relaxed"))
     assert release.survey_weights is not None
     assert release.survey_weights.sum() == pytest.approx(sum(weight for _, weight in people))
-    rows = data.draw(st.lists(st.integers(0, release.original.n_rows - 1), min_size=1, unique=True))
-    part = release.original.take(np.array(rows))
+    rows = data.draw(st.lists(st.integers(0, release.origin.table.n_rows - 1), min_size=1, unique=True))
+    part = release.origin.table.take(np.array(rows))
     assert part.survey_weights is not None
-    assert part.survey_weights.tolist() == [release.original.survey_weights[row] for row in rows]
+    assert part.survey_weights.tolist() == [release.origin.table.survey_weights[row] for row in rows]
 
 
 def test_some_of_the_records_of_a_row_stand_for_their_share_and_some_of_the_members_stay() -> None:

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import Release, Schema, Table, measure, publish, sanitize, verify
+from sfumato import Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.reading import datasets
 from sfumato.registry.declarations import EVERY_TYPE, ReleaseType
-from sfumato.results.release import made_up, released
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, released, synthetic_release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, MethodFailed
 from sfumato.sanitizers import MST, AsIs, CartSynthesis, Laplace
@@ -34,16 +35,18 @@ def hospital() -> Bound:
     return schema.bind(table)
 
 
-def drawn(bound: Bound, n_records: int = 30, seed: int = 0) -> Release:
+def drawn(bound: Bound, n_records: int = 30, seed: int = 0) -> LinkedRelease:
     table, schema = bound
     rng = np.random.default_rng(seed)
     codes = {name: rng.integers(0, len(table[name].domain), n_records) for name in schema.released}
     return with_values(bound, codes)
 
 
-def with_values(bound: Bound, codes: Mapping[str, Integers]) -> Release:
+def with_values(bound: Bound, codes: Mapping[str, Integers]) -> LinkedRelease:
     table, schema = bound
-    return made_up(table, schema, {name: with_codes(table[name], codes[name]) for name in schema.released})
+    return synthetic_release(
+        table, schema, {name: with_codes(table[name], codes[name]) for name in schema.released}
+    )
 
 
 class TestSyntheticRecords:
@@ -90,7 +93,7 @@ class TestSamples:
 class _Liar:
     """Declares people and makes them up."""
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         return drawn((table, schema))
 
 
@@ -100,9 +103,9 @@ class _Knowing:
 
     release_type: ClassVar[ReleaseType] = "synthetic"
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         release = drawn((table, schema))
-        return replace(release, rows=np.zeros(release.n_rows, dtype=np.int64))
+        return replace(release, origin=Origin(table, np.zeros(release.n_rows, dtype=np.int64)))
 
 
 class TestSoundness:
@@ -130,7 +133,7 @@ class TestFilesOfOtherPrograms:
         release = read_release(
             self.exact(hospital, n_records), *datasets.hospital(), release_type="synthetic"
         )
-        assert (release.type, release.n_records, release.rows) == ("synthetic", n_records, None)
+        assert (release.type, release.n_records, release.origin.linked_rows) == ("synthetic", n_records, None)
         assert measure(release, ["k-anonymity"])[0].value is None
         assert measure(release, ["utility-loss"])[0].value is not None
 
@@ -179,7 +182,7 @@ class TestPublished:
         release = sanitize(table, schema, MST(epsilon=0.5, n_records=20))
         assert release.n_original == table.n_records
         publish(release, tmp_path / "out")
-        assert read_manifest(tmp_path / "out").layout.n_original == release.told_original
+        assert read_manifest(tmp_path / "out").layout.n_original == release.reported_original
         assert all(check.holds for check in verify(tmp_path / "out"))
         assert read_release(tmp_path / "out", table, schema).type == "synthetic"
 

@@ -16,7 +16,6 @@ from sfumato import (
     Hierarchy,
     Intervals,
     Recipe,
-    Release,
     Schema,
     apply,
     freeze,
@@ -27,8 +26,8 @@ from sfumato import (
     verify,
 )
 from sfumato.models import AlphaKAnonymity, KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.results.intersection import failing, together
-from sfumato.results.release import failing_rows, holds, without_rows
+from sfumato.results.intersection import combine_releases, rows_to_suppress
+from sfumato.results.release import LinkedRelease, failing_rows, holds, without_rows
 from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
 from sfumato.sanitizers import FullDomain, Mondrian, Sanitizer
 from sfumato.verification.documents import read_manifest
@@ -56,16 +55,16 @@ def _month(seed: int, n: int = 300) -> dict[str, Any]:
 
 
 @pytest.fixture
-def january() -> Release:
+def january() -> LinkedRelease:
     return sanitize(_month(1), SCHEMA, Mondrian(KAnonymity(5)), seed=1)
 
 
-def _counts(release: Release) -> Counter[tuple[Any, ...]]:
+def _counts(release: LinkedRelease) -> Counter[tuple[Any, ...]]:
     rows = release.to_arrow(typed=False)
     return Counter(zip(*(rows[name].to_pylist() for name in ("age", "sex")), strict=True))
 
 
-def test_classes_that_fail_are_left_out_and_counted(january: Release) -> None:
+def test_classes_that_fail_are_left_out_and_counted(january: LinkedRelease) -> None:
     found = applied(freeze(january), _month(2), limit=1.0)
     sizes = _counts(found.release)
     assert min(sizes.values()) >= 5
@@ -73,7 +72,7 @@ def test_classes_that_fail_are_left_out_and_counted(january: Release) -> None:
     assert found.release.n_suppressed == found.n_failing + sum(found.withheld.values())
 
 
-def test_more_than_the_limit_is_refused_with_the_figure(january: Release) -> None:
+def test_more_than_the_limit_is_refused_with_the_figure(january: LinkedRelease) -> None:
     found = applied(freeze(january), _month(2), limit=1.0)
     share = found.release.n_suppressed / 300
     with pytest.raises(
@@ -94,7 +93,7 @@ def test_the_limit_is_the_recipe_s_own_or_one_in_twenty() -> None:
         apply(usual, _month(2), limit=5)
 
 
-def test_if_nobody_is_left_nothing_is_made(january: Release) -> None:
+def test_if_nobody_is_left_nothing_is_made(january: LinkedRelease) -> None:
     nobody = {"age": [30, 31], "sex": ["x", "y"], "disease": ["flu", "flu"]}
     with pytest.raises(PolicyNotMet, match="every one of the 2 new records"):
         apply(january, nobody, limit=1.0)
@@ -110,9 +109,9 @@ def test_a_model_must_hold_alone_and_together() -> None:
     second = apply(first, new)
     model = ProbabilisticDiversity(1.25)
     assert holds(second, model)
-    assert not holds(together([second, first]), model)
-    assert failing(second, [], model).sum() == 0
-    assert failing(second, [first], model).all()
+    assert not holds(combine_releases([second, first]), model)
+    assert rows_to_suppress(second, [], model).sum() == 0
+    assert rows_to_suppress(second, [first], model).all()
     asked = FullDomain({"age": 2, "sex": 1}, model, suppression=0.0)
     with pytest.raises(PolicyNotMet, match="every one of the 4 new records"):
         apply(replace(first, recipe=Recipe.of(asked)), new, limit=1.0)
@@ -126,19 +125,22 @@ def test_records_are_left_out_until_nothing_fails_any_more() -> None:
             sanitize(_month(seed + month, n), SCHEMA, FullDomain(LEVELS, KAnonymity(1)))
             for month, n in ((100, 60), (200, 120))
         )
-        once = failing_rows(second, model) | failing_rows(together([second, first]), model)[: second.n_rows]
-        drop = failing(second, [first], model)
+        once = (
+            failing_rows(second, model)
+            | failing_rows(combine_releases([second, first]), model)[: second.n_rows]
+        )
+        drop = rows_to_suppress(second, [first], model)
         n_twice += bool((drop & ~once).any())
         if not drop.all():
             rest = without_rows(second, drop)
             assert holds(rest, model)
-            assert not failing_rows(together([rest, first]), model)[: rest.n_rows].any()
+            assert not failing_rows(combine_releases([rest, first]), model)[: rest.n_rows].any()
     assert n_twice > 0
 
 
 def test_what_is_put_together_is_counted_as_one() -> None:
     first, second = (sanitize(_month(seed), SCHEMA, FullDomain(LEVELS, KAnonymity(1))) for seed in (1, 2))
-    both = together([second, first])
+    both = combine_releases([second, first])
     assert _classes(both) == _counts(first) + _counts(second)
     everything = {name: [*_month(2)[name], *_month(1)[name]] for name in _month(1)}
     whole = sanitize(everything, SCHEMA, FullDomain(LEVELS, KAnonymity(1)))
@@ -146,7 +148,7 @@ def test_what_is_put_together_is_counted_as_one() -> None:
         assert model.level(both.groups) == pytest.approx(model.level(whole.groups))
 
 
-def _classes(release: Release) -> Counter[tuple[Any, ...]]:
+def _classes(release: LinkedRelease) -> Counter[tuple[Any, ...]]:
     names = release.schema.quasi_identifiers
     found: Counter[tuple[Any, ...]] = Counter()
     for place in range(release.n_rows):
@@ -155,7 +157,7 @@ def _classes(release: Release) -> Counter[tuple[Any, ...]]:
     return found
 
 
-def test_a_published_month_names_its_parent_and_verifies(january: Release, tmp_path: Path) -> None:
+def test_a_published_month_names_its_parent_and_verifies(january: LinkedRelease, tmp_path: Path) -> None:
     publish(january, tmp_path / "january", candidate="3f9a")
     second = apply(freeze(january), _month(2), tmp_path / "february", limit=1.0, parent=tmp_path / "january")
     assert verify(tmp_path / "february")
@@ -171,7 +173,7 @@ def test_a_published_month_names_its_parent_and_verifies(january: Release, tmp_p
     assert verify(tmp_path / "march")
 
 
-def test_a_forged_parent_is_found(january: Release, tmp_path: Path) -> None:
+def test_a_forged_parent_is_found(january: LinkedRelease, tmp_path: Path) -> None:
     apply(january, _month(2), tmp_path / "out", limit=1.0)
     place = tmp_path / "out" / "manifest.json"
     facts = json.loads(place.read_text("utf-8"))
@@ -184,13 +186,13 @@ def test_a_forged_parent_is_found(january: Release, tmp_path: Path) -> None:
         verify(tmp_path / "out")
 
 
-def test_a_folder_is_enough_to_go_on_from(january: Release, tmp_path: Path) -> None:
+def test_a_folder_is_enough_to_go_on_from(january: LinkedRelease, tmp_path: Path) -> None:
     publish(january, tmp_path / "january")
     from_folder = apply(read_release(tmp_path / "january", _month(1), SCHEMA), _month(2), limit=1.0)
     assert _counts(from_folder) == _counts(apply(january, _month(2), limit=1.0))
 
 
-def test_a_folder_of_other_attributes_is_refused(january: Release, tmp_path: Path) -> None:
+def test_a_folder_of_other_attributes_is_refused(january: LinkedRelease, tmp_path: Path) -> None:
     publish(january, tmp_path / "january")
     other = Schema((*SCHEMA.attributes[:2], Attribute("disease", "insensitive")))
     with pytest.raises(UserError, match="'disease' is not the same attribute"):
@@ -200,7 +202,7 @@ def test_a_folder_of_other_attributes_is_refused(january: Release, tmp_path: Pat
         earlier_release(tmp_path / "january", SCHEMA)
 
 
-def test_nothing_that_was_withheld_is_told_to_readers(january: Release, tmp_path: Path) -> None:
+def test_nothing_that_was_withheld_is_told_to_readers(january: LinkedRelease, tmp_path: Path) -> None:
     new = _month(2)
     new["sex"][0], new["disease"][0] = "SECRETVALUE", "SECRETVALUE"
     apply(january, new, tmp_path / "out", limit=1.0)
@@ -225,15 +227,15 @@ def test_people_who_come_again_count_once_in_what_is_put_together() -> None:
     february = {"who": ["b", "a", "c"], "age": [22, 21, 21], "sex": list("mff"), "disease": ["flu"] * 3}
     first = sanitize(january, schema, one_class)
     second = apply(freeze(first, january), february)
-    known = second.earlier[0].people
+    known = second.origin.earlier[0].people
     assert known is not None
-    both = together([second, first], known)
+    both = combine_releases([second, first], known)
     assert both.classes.people.tolist() == [3]
-    assert together([second, first]).classes.people.tolist() == [5]
+    assert combine_releases([second, first]).classes.people.tolist() == [5]
     three = ProbabilisticDiversity(1.0) & KAnonymity(3)
     four = KAnonymity(4)
-    assert not failing(second, [first], three, known).any()
-    assert failing(second, [first], four, known).all()
+    assert not rows_to_suppress(second, [first], three, known).any()
+    assert rows_to_suppress(second, [first], four, known).all()
 
 
 def test_a_value_that_no_hierarchy_has_is_withheld_also_where_people_are_known() -> None:
@@ -244,7 +246,7 @@ def test_a_value_that_no_hierarchy_has_is_withheld_also_where_people_are_known()
     first = sanitize(january, schema, FullDomain({"town": 1}, KAnonymity(2)))
     found = applied(freeze(first, january), february, limit=1.0)
     assert found.withheld == {"town": 1}
-    now, then = found.release.earlier[0].people or ([], [])
+    now, then = found.release.origin.earlier[0].people or ([], [])
     assert {*now} < {*then}
 
 
@@ -367,6 +369,6 @@ def test_a_missing_name_does_not_shift_the_people_where_missing_values_are_dropp
     recoding = freeze(sanitize(january, schema, how), january)
     february = _people("bcde", "gfgf") | {"town": ["t", "t", None, "t"]}
     second = apply(recoding, february)
-    now, then = second.earlier[0].people or ([], [])
+    now, then = second.origin.earlier[0].people or ([], [])
     assert len({*now} & {*then}) == 2
     assert len({*then}) == 4

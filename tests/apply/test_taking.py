@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import Attribute, Hierarchy, Intervals, Prefixes, Release, Schema, freeze, read_release, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Prefixes, Schema, freeze, read_release, sanitize
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.label_parsing import interval_ends
 from sfumato.results.recode_records import NO_CLASS, take
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import SchemaError, UserError
 from sfumato.sanitizers import (
     PRAM,
@@ -88,7 +89,7 @@ def _stands_for(label: str, value: Any, name: str) -> bool:
     return name == "zip" and label.endswith("*") and written.startswith(label[:-1])
 
 
-def _released_rows(release: Release) -> list[tuple[str | None, ...]]:
+def _released_rows(release: LinkedRelease) -> list[tuple[str | None, ...]]:
     """Return the labels of the quasi-identifiers of each original row that is released."""
     names = release.schema.quasi_identifiers
     return list(
@@ -106,12 +107,10 @@ def test_a_record_goes_to_the_class_that_loses_least_of_those_that_contain_it(ho
         tuple(recoding.values[name].labels[code] for name, code in zip(names, row, strict=True))
         for row in recoding.classes
     ]
-    assert release.original is not None
-    assert release.rows is not None
-    found = dict(zip(release.rows.tolist(), _released_rows(release), strict=True))
+    found = dict(zip(release.origin.rows.tolist(), _released_rows(release), strict=True))
     n_without = 0
-    for row in range(release.original.n_rows):
-        values = {n: release.original[n].domain[release.original[n].codes[row]] for n in names}
+    for row in range(release.origin.table.n_rows):
+        values = {n: release.origin.table[n].domain[release.origin.table[n].codes[row]] for n in names}
         takes = [
             each
             for each in labels
@@ -123,7 +122,7 @@ def test_a_record_goes_to_the_class_that_loses_least_of_those_that_contain_it(ho
             default=None,
         )
         assert found.get(row) == best
-        n_without += int(release.original.weights[row]) if best is None else 0
+        n_without += int(release.origin.table.weights[row]) if best is None else 0
     assert taken.n_withheld == n_without == release.n_original - release.n_records
     assert 0 < n_without < release.n_original or isinstance(how, CellSuppression)
 
@@ -140,7 +139,7 @@ def test_every_released_value_contains_the_own_value_of_its_record(how: Sanitize
 @pytest.mark.parametrize("how", [*BY_CLASSES, *BY_VALUES], ids=lambda how: type(how).__name__)
 def test_the_records_that_a_release_was_made_of_are_all_taken_again(how: Sanitizer) -> None:
     first = sanitize(_records(1), SCHEMA, how, seed=1)
-    again = take(freeze(first), first.original or {}).release
+    again = take(freeze(first), first.origin.table).release
     assert again.n_records >= first.n_records
     if not isinstance(how, (Clustering, LocalRecoding, CellSuppression)):  # whose classes overlap
         assert {*_released_rows(first)} == {*_released_rows(again)} or isinstance(how, FullDomain)
@@ -158,13 +157,13 @@ def test_what_a_file_of_the_release_says_is_enough(how: Sanitizer) -> None:
     assert known.withheld == from_file.withheld
 
 
-def replaced_recipe(read: Release, first: Release) -> Release:
+def replaced_recipe(read: LinkedRelease, first: LinkedRelease) -> LinkedRelease:
     from dataclasses import replace
 
     return replace(read, recipe=first.recipe)
 
 
-def _written(release: Release) -> list[tuple[Any, ...]]:
+def _written(release: LinkedRelease) -> list[tuple[Any, ...]]:
     rows = release.to_arrow(typed=False)
     return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.results.measurement import worst_value
-from sfumato.results.release import Release, released, without_rows
+from sfumato.results.release import LinkedRelease, Release, released, without_rows
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.comparison import Comparison, compare
 from sfumato.workflow.choose.correspondence import Pairs
@@ -26,7 +26,7 @@ from sfumato.workflow.choose.correspondence import Pairs
 Bound = tuple[sf.Table, sf.Schema]
 
 
-def made(bound: Bound, *sanitizers: Any) -> list[Release]:
+def made(bound: Bound, *sanitizers: Any) -> list[LinkedRelease]:
     return [sf.sanitize(*bound, sanitizer, seed=3) for sanitizer in sanitizers]
 
 
@@ -95,7 +95,7 @@ class TestClassSizes:
                 )
             )
             (release,) = made(recoded, sf.sanitizers.AsIs())
-            return replace(release, original=None, rows=None)
+            return release.unlinked()
 
         pairs = compare(grouped(2, 2, 2, 2, 2, 2), grouped(2, 10), [])
         assert "Both have k = 2, but in second a record shares its values with 4.33 times as many" in str(
@@ -143,7 +143,7 @@ class TestWorseOff:
 
     def test_where_rows_are_not_known_nobody_is_counted(self, hospital: Bound) -> None:
         first, second = made(hospital, FINE, COARSE)
-        found = compare(replace(first, original=None, rows=None), second)
+        found = compare(first.unlinked(), second)
         assert (found.worse_off, found.released) == ((), None)
         assert "not known which released record is which" in str(found)
 
@@ -182,7 +182,7 @@ class TestWorseOff:
         assert not compare(first, whole, []).expected
 
 
-def split(table: sf.Table, schema: sf.Schema, rows: list[int], weights: list[int]) -> Release:
+def split(table: sf.Table, schema: sf.Schema, rows: list[int], weights: list[int]) -> LinkedRelease:
     """Release original rows in parts, each a class of its own by a quasi-identifier's released code."""
     from sfumato.results.released_column import exact_cells
 
@@ -193,15 +193,17 @@ def split(table: sf.Table, schema: sf.Schema, rows: list[int], weights: list[int
     return released(table, schema, {"age": own}, source, np.array(weights))
 
 
-def brute_force(first: Release, second: Release, figure: Any) -> tuple[Fraction, Fraction, Fraction]:
+def brute_force(
+    first: LinkedRelease, second: LinkedRelease, figure: Any
+) -> tuple[Fraction, Fraction, Fraction]:
     """Count over single records; of equal ones every pairing is as likely."""
     spread: list[dict[int, list[float]]] = []
     for release in (first, second):
         of_row: dict[int, list[float]] = defaultdict(list)
         values = figure(release)
-        for place, row in enumerate(release.rows.tolist()):
+        for place, row in enumerate(release.origin.rows.tolist()):
             of_row[row] += [values[place]] * int(release.weights[place])
-        for row, weight in enumerate(release.original.weights.tolist()):
+        for row, weight in enumerate(release.origin.table.weights.tolist()):
             of_row[row] += [None] * (weight - len(of_row[row]))
         spread.append(of_row)
     counts = [Fraction(0)] * 3
@@ -214,7 +216,7 @@ def brute_force(first: Release, second: Release, figure: Any) -> tuple[Fraction,
     return counts[0], counts[1], counts[2]
 
 
-def crowds(release: Release) -> list[float]:
+def crowds(release: LinkedRelease) -> list[float]:
     names = release.schema.quasi_identifiers
     keys = [tuple(int(release.cells[n].codes[row]) for n in names) for row in range(release.n_rows)]
     totals: dict[Any, int] = defaultdict(int)
@@ -223,7 +225,7 @@ def crowds(release: Release) -> list[float]:
     return [-totals[key] for key in keys]
 
 
-def divergences(release: Release, name: str) -> list[float]:
+def divergences(release: LinkedRelease, name: str) -> list[float]:
     """Return for each row the Jensen-Shannon divergence of its class from the whole table."""
     names = release.schema.quasi_identifiers
     keys = [tuple(int(release.cells[n].codes[row]) for n in names) for row in range(release.n_rows)]
@@ -232,7 +234,7 @@ def divergences(release: Release, name: str) -> list[float]:
         within[key][int(release.cells[name].codes[row])] += int(release.weights[row])
     overall: dict[int, int] = defaultdict(int)
     for code, weight in zip(
-        release.original[name].codes.tolist(), release.original.weights.tolist(), strict=True
+        release.origin.table[name].codes.tolist(), release.origin.table.weights.tolist(), strict=True
     ):
         overall[code] += weight
 

@@ -8,7 +8,7 @@ from sfumato import Schema, Table, compare, sanitize
 from sfumato.measures import measure
 from sfumato.models import KAnonymity
 from sfumato.results.frontier import Candidate
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian, Sanitizer
 from sfumato.workflow.choose.side_by_side import side_by_side
@@ -17,7 +17,7 @@ Bound = tuple[Table, Schema]
 MEASURES = ["k-anonymity", "general-loss", "privacy-loss", "suppression-loss"]
 
 
-def made(hospital: Bound, *ways: Sanitizer) -> tuple[list[Candidate], list[Release]]:
+def made(hospital: Bound, *ways: Sanitizer) -> tuple[list[Candidate], list[LinkedRelease]]:
     releases = [sanitize(*hospital, way) for way in ways]
     candidates = [
         Candidate(f"c{place}", release.recipe, tuple(measure(release, MEASURES)))

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import Adversary, Measurement, Scenario, User
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import (
     Anatomy,
@@ -30,7 +31,7 @@ from sfumato.sanitizers import (
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
 Bound = tuple[Table, Schema]
-Taken = tuple[str, list[tuple[Release, list[Measurement]]]]
+Taken = tuple[str, list[tuple[LinkedRelease, list[Measurement]]]]
 
 MEASURES = methods.registered("measure")
 NAMES = [*MEASURES, *methods.registered("model")]
@@ -41,7 +42,7 @@ SCENARIO = Scenario(user=User(miners=FEW[:2]), adversary=Adversary(miners=FEW), 
 LOSSES = ("general-loss", "suppression-loss", "total-loss")
 
 
-def releases(bound: Bound) -> list[Release]:
+def releases(bound: Bound) -> list[LinkedRelease]:
     table, schema = bound
     k = min(2, table.n_records)
     ways: list[Any] = [
@@ -70,13 +71,13 @@ def cheap(name: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def made(example: Bound) -> list[Release]:
+def made(example: Bound) -> list[LinkedRelease]:
     """The releases of an example, made once: nothing in them can be changed."""
     return releases(example)
 
 
 @pytest.fixture(scope="module", params=NAMES)
-def taken(request: pytest.FixtureRequest, made: list[Release]) -> Taken:
+def taken(request: pytest.FixtureRequest, made: list[LinkedRelease]) -> Taken:
     """What a measure says of each of them the first time."""
     return request.param, [(release, measure(release, [cheap(request.param)])) for release in made]
 
@@ -146,17 +147,17 @@ def test_a_release_without_quasi_identifiers_can_be_measured_or_the_reason_is_gi
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_that_does_not_know_its_rows_can_be_measured_or_the_reason_is_given(
-    name: str, made: list[Release]
+    name: str, made: list[LinkedRelease]
 ) -> None:
     for release in made:
-        for forgetful in (replace(release, rows=None), replace(release, original=None, rows=None)):
+        for forgetful in (with_unknown_rows(release), release.unlinked()):
             for taken in measure(forgetful, [cheap(name)]):
                 check_measurement(taken, name, forgetful)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if build_measure(name).needs == "release"])
 def test_what_needs_only_the_release_is_the_same_from_the_published_tables(
-    name: str, made: list[Release], example: Bound
+    name: str, made: list[LinkedRelease], example: Bound
 ) -> None:
     whole = [release for release in made if not release.n_suppressed]
     for release in [*whole, *exchanged(example)]:
@@ -168,7 +169,7 @@ def test_what_needs_only_the_release_is_the_same_from_the_published_tables(
                 assert_alike(published.detail, owned.detail)
 
 
-def exchanged(bound: Bound) -> list[Release]:
+def exchanged(bound: Bound) -> list[LinkedRelease]:
     """Return a release with groups, where the sensitive values suffice for two in a group."""
     try:
         return [sanitize(*bound, Anatomy(2))]
@@ -185,7 +186,7 @@ def assert_alike(one: Any, other: Any) -> None:
         assert one == (pytest.approx(other, abs=1e-12) if isinstance(other, float) else other)
 
 
-def values(releases: list[Release], name: str) -> list[float]:
+def values(releases: list[LinkedRelease], name: str) -> list[float]:
     """Return the values of a measure for the releases that it applies to."""
     taken = [measurement for release in releases for measurement in measure(release, [name])]
     return [measurement.value for measurement in taken if measurement.value is not None]

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, measure, sanitize
 from sfumato.data.equivalence_classes import count_classes
 from sfumato.data.table import People
 from sfumato.models import (
@@ -29,7 +29,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.registry import methods
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, UserError
 
 SANITIZERS = methods.registered("sanitizer")
@@ -142,7 +142,7 @@ def crowds(keys: Iterable[Any], visits: Iterable[Visit]) -> list[Crowd]:
     return [Crowd(tuple(each)) for each in found.values()]
 
 
-def attempt(bound: tuple[Table, Schema], how: Any) -> Release | None:
+def attempt(bound: tuple[Table, Schema], how: Any) -> LinkedRelease | None:
     """Return the release, or nothing when the method says in one line why there is none."""
     try:
         return sanitize(*bound, how, seed=0)
@@ -205,22 +205,20 @@ def visits(n: int, n_people: int, seed: int = 0) -> dict[str, list[Any]]:
     return rows
 
 
-def seen(release: Release, name: str = "diagnosis", *, groups: bool = False) -> list[Crowd]:
+def seen(release: LinkedRelease, name: str = "diagnosis", *, groups: bool = False) -> list[Crowd]:
     """Return the classes (or groups) of a release by hand: labels, and the originals' people and values."""
-    assert release.original is not None
-    assert release.original.person_of is not None
-    assert release.rows is not None
+    assert release.origin.table.person_of is not None
     rows = np.repeat(np.arange(release.n_rows), release.weights)
     if groups and release.group_of is not None:
         keys: list[Any] = release.group_of[rows].tolist()
     else:
         cells = [release.cells[each] for each in release.schema.quasi_identifiers]
         keys = [tuple(each.labels[each.codes[row]] for each in cells) for row in rows]
-    source = release.rows[rows]
-    people = release.original.person_of[source].tolist()
-    domain = release.original[name].domain
+    source = release.origin.rows[rows]
+    people = release.origin.table.person_of[source].tolist()
+    domain = release.origin.table[name].domain
     hidden = release.cells[name].labels == ("*",)
-    values = ["*" if hidden else domain[code] for code in release.original[name].codes[source]]
+    values = ["*" if hidden else domain[code] for code in release.origin.table[name].codes[source]]
     return crowds(keys, zip(people, values, strict=True))
 
 

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Recipe, Release, Schema, Table, sanitize
+from sfumato import Recipe, Schema, Table, sanitize
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.data.table import text
 from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, UserError
 
 Bound = tuple[Table, Schema]
@@ -82,7 +82,7 @@ def choices(plain: Any) -> Iterator[Any]:
             yield from (dataclasses.replace(plain, **{field.name: value}) for value in sorted(others))
 
 
-def attempt(bound: Bound, how: Any, seed: int = 0) -> Release | None:
+def attempt(bound: Bound, how: Any, seed: int = 0) -> LinkedRelease | None:
     """Return the release, or nothing when the sanitizer says in one line why there is none."""
     reason = ""
     try:
@@ -94,7 +94,7 @@ def attempt(bound: Bound, how: Any, seed: int = 0) -> Release | None:
     return None
 
 
-def releases(name: str, bound: Bound) -> list[tuple[Any, Release]]:
+def releases(name: str, bound: Bound) -> list[tuple[Any, LinkedRelease]]:
     tried = [(how, attempt(bound, how)) for how in variants(name, bound)]
     return [(how, release) for how, release in tried if release is not None]
 
@@ -108,7 +108,7 @@ class Made:
     weights: np.ndarray[Any, Any]
     shape: str
     name: str
-    releases: list[tuple[Any, Release]]
+    releases: list[tuple[Any, LinkedRelease]]
 
 
 @pytest.fixture(scope="module", params=SANITIZERS)
@@ -120,7 +120,7 @@ def made(request: pytest.FixtureRequest, example: Bound) -> Made:
     return Made(example, codes, weights, shape, request.param, releases(request.param, example))
 
 
-def seeded(release: Release) -> list[Any]:
+def seeded(release: LinkedRelease) -> list[Any]:
     """Return what depends on the seed alone: noise, and the order of what is written, come from elsewhere."""
     cells = [(cell.labels, cell.codes.tolist()) for cell in release.cells.values() if cell.sets is not None]
     groups = None if release.group_of is None else release.group_of.tolist()
@@ -128,7 +128,7 @@ def seeded(release: Release) -> list[Any]:
 
 
 def check_the_recipe_survives_json_and_makes_the_same_release(
-    how: Any, release: Release, bound: Bound
+    how: Any, release: LinkedRelease, bound: Bound
 ) -> None:
     recipe = release.recipe
     assert recipe is not None
@@ -140,31 +140,30 @@ def check_the_recipe_survives_json_and_makes_the_same_release(
         assert seeded(sanitize(*bound, read)) == seeded(release)
 
 
-def check_arrays_are_read_only(how: Any, release: Release, bound: Bound) -> None:
+def check_arrays_are_read_only(how: Any, release: LinkedRelease, bound: Bound) -> None:
     arrays = [
         release.weights,
-        release.rows,
+        release.origin.linked_rows,
         release.group_of,
         *(cells.codes for cells in release.cells.values()),
     ]
     assert not any(array.flags.writeable for array in arrays if array is not None)
 
 
-def check_sets_contain_the_original_values(how: Any, release: Release, bound: Bound) -> None:
+def check_sets_contain_the_original_values(how: Any, release: LinkedRelease, bound: Bound) -> None:
     if release.type != "people":
         return
-    assert release.rows is not None
     for name, cells in release.cells.items():
         if cells.sets is None or is_permuted(release, name):
             continue
         starts, members = cells.sets.starts.tolist(), cells.sets.members.tolist()
         sets = [{cells.domain[member] for member in members[a:b]} for a, b in itertools.pairwise(starts)]
         column = bound[0][name]
-        for row, code in zip(release.rows.tolist(), cells.codes.tolist(), strict=True):
+        for row, code in zip(release.origin.rows.tolist(), cells.codes.tolist(), strict=True):
             assert column.domain[column.codes[row]] in sets[code]
 
 
-def check_no_value_is_below_its_lowest_level(how: Any, release: Release, bound: Bound) -> None:
+def check_no_value_is_below_its_lowest_level(how: Any, release: LinkedRelease, bound: Bound) -> None:
     for name in release.schema.quasi_identifiers:
         cells, lowest = release.cells[name], bound[1][name].lowest_level
         hierarchy = bound[1].hierarchy(name)
@@ -177,19 +176,21 @@ def check_no_value_is_below_its_lowest_level(how: Any, release: Release, bound: 
             covered = {nodes[member] for member in members[starts[code] : starts[code + 1]]}
             assert sum(node in covered for node in nodes) == starts[code + 1] - starts[code]
             assert cells.sets.sizes[code] >= sum(hierarchy.sizes[lowest][node] for node in covered) or (
-                release.original is not None and release.original[name].kind == "numeric"
+                release.origin.table[name].kind == "numeric"
             )
             finer = {label for labels in hierarchy.labels[:lowest] for label in labels}
             allowed = {label for labels in hierarchy.labels[lowest:] for label in labels}
             assert cells.labels[code] not in finer - allowed
 
 
-def is_permuted(release: Release, name: str) -> bool:
+def is_permuted(release: LinkedRelease, name: str) -> bool:
     return release.group_of is not None and release.schema[name].role == "sensitive"
 
 
-def check_a_group_has_the_sensitive_values_of_its_records(how: Any, release: Release, bound: Bound) -> None:
-    if release.group_of is None or release.rows is None:
+def check_a_group_has_the_sensitive_values_of_its_records(
+    how: Any, release: LinkedRelease, bound: Bound
+) -> None:
+    if release.group_of is None or release.origin.linked_rows is None:
         return
     for name in release.schema.sensitive:
         cells, column = release.cells[name], bound[0][name]
@@ -198,11 +199,11 @@ def check_a_group_has_the_sensitive_values_of_its_records(how: Any, release: Rel
         for place, group in enumerate(release.group_of.tolist()):
             weight = int(release.weights[place])
             written[group, cells.labels[cells.codes[place]]] += weight
-            original[group, text(column.domain[column.codes[release.rows[place]]])] += weight
+            original[group, text(column.domain[column.codes[release.origin.rows[place]]])] += weight
         assert written == original
 
 
-def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bound: Bound) -> None:
+def check_what_is_written_is_what_the_labels_say(how: Any, release: LinkedRelease, bound: Bound) -> None:
     # where sensitive values are told for groups, which of them stands beside which record is drawn anew
     grouped = set(release.schema.sensitive) if release.group_of is not None else set()
     written = release.to_arrow()
@@ -217,14 +218,14 @@ def check_what_is_written_is_what_the_labels_say(how: Any, release: Release, bou
 
 
 def check_the_release_is_of_the_kind_that_the_method_declares(
-    how: Any, release: Release, bound: Bound
+    how: Any, release: LinkedRelease, bound: Bound
 ) -> None:
     assert release.type == getattr(type(how), "release_type", "people")
     if release.type == "synthetic":
         assert release.notes, "what is promised of synthetic records, or that nothing is"
 
 
-def check_no_identifying_attribute_is_released(how: Any, release: Release, bound: Bound) -> None:
+def check_no_identifying_attribute_is_released(how: Any, release: LinkedRelease, bound: Bound) -> None:
     identifying = set(bound[1].identifying)
     names = release.to_arrow().column_names
     assert not identifying & {*release.cells, *names}
@@ -232,12 +233,12 @@ def check_no_identifying_attribute_is_released(how: Any, release: Release, bound
     assert tuple(names) == (*bound[1].released, *groups)
 
 
-def check_no_record_is_invented(how: Any, release: Release, bound: Bound) -> None:
+def check_no_record_is_invented(how: Any, release: LinkedRelease, bound: Bound) -> None:
     table, _ = bound
     assert release.n_original == table.n_records
     assert release.to_arrow().num_rows == release.n_records
     if release.type == "synthetic":
-        assert release.rows is None
+        assert release.origin.linked_rows is None
         assert release.n_suppressed == 0
         return
     assert release.n_records == table.n_records - release.n_suppressed
@@ -245,7 +246,7 @@ def check_no_record_is_invented(how: Any, release: Release, bound: Bound) -> Non
     assert release.kept.sum() == release.n_records
 
 
-def check_the_model_holds(how: Any, release: Release, bound: Bound) -> None:
+def check_the_model_holds(how: Any, release: LinkedRelease, bound: Bound) -> None:
     model = getattr(how, "model", None)
     if model is None:
         return
@@ -261,7 +262,7 @@ def check_the_model_holds(how: Any, release: Release, bound: Bound) -> None:
 
 
 def check_who_ignores_sensitive_values_releases_the_same_whoever_has_them(
-    how: Any, release: Release, bound: Bound
+    how: Any, release: LinkedRelease, bound: Bound
 ) -> None:
     model = getattr(how, "model", None)
     of_sizes = model is None or all(part.guards == "identity" for part in model.parts)
@@ -278,7 +279,7 @@ def check_who_ignores_sensitive_values_releases_the_same_whoever_has_them(
     assert before is None or after is None or released_rows(before) == released_rows(after)
 
 
-def released_rows(release: Release) -> Counter[tuple[Any, ...]]:
+def released_rows(release: LinkedRelease) -> Counter[tuple[Any, ...]]:
     rows = release.to_arrow(typed=False).select(list(release.schema.quasi_identifiers)).to_pylist()
     return Counter(tuple(row.values()) for row in rows)
 
@@ -298,7 +299,7 @@ CHECKS = [
 ]
 
 
-def classes_by_hand(release: Release, names: tuple[str, ...]) -> list[Records]:
+def classes_by_hand(release: LinkedRelease, names: tuple[str, ...]) -> list[Records]:
     classes: dict[tuple[Any, ...], Records] = {}
     for record in release.to_arrow().to_pylist():
         classes.setdefault(tuple(record[name] for name in names), []).append(record)

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from sfumato import Recipe, Release, Schema, Table, sanitize
+from sfumato import Recipe, Schema, Table, sanitize
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.results.measurement import measure
-from sfumato.results.release import without_rows
+from sfumato.results.release import LinkedRelease, without_rows
 from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian
 from sfumato.workflow.explore import candidate_workers as workers_module
@@ -53,12 +53,12 @@ def explored(
     return found, heard[-1]
 
 
-def reordered(release: Release, order: Any) -> Release:
+def reordered(release: LinkedRelease, order: Any) -> LinkedRelease:
     return replace(
         release,
         cells={name: cells.take(order) for name, cells in release.cells.items()},
         weights=release.weights[order],
-        rows=None if release.rows is None else release.rows[order],
+        origin=release.origin.keep(order),
         group_of=None if release.group_of is None else release.group_of[order],
     )
 
@@ -125,7 +125,7 @@ class TestStored:
     def test_are_measured_once(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
         taken: list[str] = []
 
-        def counted(release: Release, measures: Any) -> Any:
+        def counted(release: LinkedRelease, measures: Any) -> Any:
             taken.append(str(release.recipe))
             return measure(release, measures)
 
@@ -184,7 +184,7 @@ class Shifting:
 
     version: ClassVar[int] = 1
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         release = AsIs().sanitize(table, schema, rng)
         return without_rows(release, np.arange(release.n_rows) < (self.version - 1) * self.dropped)
 

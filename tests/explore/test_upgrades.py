@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Recipe, Release, Schema, Table
+from sfumato import Recipe, Schema, Table
 from sfumato.measures import GeneralLoss
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.results import LinkedRelease
 from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
 from sfumato.sanitizers import AsIs, Mondrian
 from sfumato.searches import Lattice
@@ -137,7 +138,7 @@ def test_kept_sums_are_those_of_the_versions_of_today(store: Path, monkeypatch: 
 def upgrade() -> Iterator[Any]:
     """Register the sanitizer ``probe`` with these parameters and defaults, in the place of the one before."""
 
-    def sanitize(self: Any, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self: Any, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         return AsIs().sanitize(table, schema, rng)
 
     def registered(**defaults: int) -> type[Any]:

@@ -11,11 +11,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, read_release, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, read_release, sanitize
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.workflow.external import untrue_cells
@@ -53,11 +54,11 @@ def changed(**columns: Any) -> Files:
     return {name: values for name, values in {**released, **columns}.items() if values is not None}
 
 
-def read(file: Any, **options: Any) -> Release:
+def read(file: Any, **options: Any) -> LinkedRelease:
     return read_release(file, PEOPLE, SCHEMA, **options)
 
 
-def value(release: Release, name: str) -> float | None:
+def value(release: LinkedRelease, name: str) -> float | None:
     return measure(release, [name])[0].value
 
 
@@ -67,7 +68,7 @@ def write(folder: Path, text: str, name: str = "release.csv") -> Path:
     return place
 
 
-def note(release: Release, word: str) -> str:
+def note(release: LinkedRelease, word: str) -> str:
     (found,) = [note for note in release.notes if word in note]
     return found
 
@@ -213,7 +214,7 @@ def test_a_column_that_the_project_withholds_is_told_and_not_judged() -> None:
 class TestSensitiveValues:
     TREE = Hierarchy.nested({"x": ["a", "b"], "y": ["c"]})
 
-    def read(self, illness: list[Any]) -> Release:
+    def read(self, illness: list[Any]) -> LinkedRelease:
         described = [
             Attribute("illness", "sensitive", hierarchy=self.TREE) if a.name == "illness" else a
             for a in SCHEMA.attributes
@@ -240,17 +241,17 @@ class TestSensitiveValues:
 
 class TestGroups:
     @pytest.fixture
-    def grouped(self) -> Release:
+    def grouped(self) -> LinkedRelease:
         return sanitize(PEOPLE, SCHEMA, Bucketize(ProbabilisticDiversity(2)))
 
     @pytest.mark.parametrize("called", ["group", "GroupID", "Group_ID", "group-id"])
-    def test_a_column_called_group_is_taken_and_said(self, grouped: Release, called: str) -> None:
+    def test_a_column_called_group_is_taken_and_said(self, grouped: LinkedRelease, called: str) -> None:
         written = grouped.to_arrow()
         release = read(written.rename_columns([called if n == "group" else n for n in written.column_names]))
         assert release.groups.n_classes == grouped.groups.n_classes < release.classes.n_classes
         assert repr(called) in note(release, "taken for the group")
 
-    def test_any_column_can_be_named(self, grouped: Release) -> None:
+    def test_any_column_can_be_named(self, grouped: LinkedRelease) -> None:
         written = grouped.to_arrow()
         names = ["part" if name == "group" else name for name in written.column_names]
         assert read(written.rename_columns(names), group="part").notes == ()
@@ -314,10 +315,8 @@ class TestMatching:
         order = random.Random(2).sample(range(10), 8)
         file = {name: [values[place] for place in order] for name, values in PEOPLE.items()}
         release = read(file, match="person")
-        assert release.original is not None
-        assert release.rows is not None
-        ages = release.original["age"]
-        assert [ages.domain[code] for code in ages.codes[release.rows]] == file["age"]
+        ages = release.origin.table["age"]
+        assert [ages.domain[code] for code in ages.codes[release.origin.rows]] == file["age"]
         assert release.kept.sum() == 8
         assert untrue_cells(release) == {"age": 0, "town": 0, "illness": 0, "note": 0}
 
@@ -338,9 +337,8 @@ class TestMatching:
     def test_equal_records_of_the_original_share_a_row(self) -> None:
         people = {**PEOPLE, "age": [30] * 10, "town": ["Ulm"] * 10}
         release = read_release(people, people, SCHEMA, match="person")
-        assert release.original is not None
-        assert release.original.n_rows == 3
-        assert release.kept.tolist() == release.original.weights.tolist()
+        assert release.origin.table.n_rows == 3
+        assert release.kept.tolist() == release.origin.table.weights.tolist()
 
     def test_numbers_and_texts_match(self) -> None:
         people = {**PEOPLE, "person": list(range(10))}

@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Release, Schema, Table, measure, read_release, sanitize
+from sfumato import Schema, Table, measure, read_release, sanitize
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import SfumatoError
 from sfumato.workflow.publish.publish import write_release
 
@@ -73,11 +74,11 @@ def choices(plain: Any) -> Iterator[Any]:
                 yield dataclasses.replace(plain, **{field.name: value})
 
 
-def releases(name: str, bound: Bound) -> Iterator[Release]:
+def releases(name: str, bound: Bound) -> Iterator[LinkedRelease]:
     yield from made(variants(name, bound), bound)
 
 
-def made(several: Iterable[Any], bound: Bound) -> Iterator[Release]:
+def made(several: Iterable[Any], bound: Bound) -> Iterator[LinkedRelease]:
     for how in several:
         try:
             # a file does not tell the recipe, which some measures ask
@@ -86,7 +87,7 @@ def made(several: Iterable[Any], bound: Bound) -> Iterator[Release]:
             continue
 
 
-def read_again(release: Release, bound: Bound, suffix: str) -> Release:
+def read_again(release: LinkedRelease, bound: Bound, suffix: str) -> LinkedRelease:
     with tempfile.TemporaryDirectory() as folder:
         files = write_release(release, Path(folder, f"release{suffix}"))
         sensitive = files[1] if len(files) > 1 else None
@@ -95,7 +96,7 @@ def read_again(release: Release, bound: Bound, suffix: str) -> Release:
     return dataclasses.replace(read, sampled=release.sampled)
 
 
-def classes_of(release: Release) -> Counter[Any]:
+def classes_of(release: LinkedRelease) -> Counter[Any]:
     """Return each class by what is written in it, with its number of records."""
     found: Counter[Any] = Counter()
     columns = [release.cells[name] for name in release.schema.quasi_identifiers]
@@ -104,7 +105,7 @@ def classes_of(release: Release) -> Counter[Any]:
     return found
 
 
-def groups_of(release: Release) -> Counter[Any]:
+def groups_of(release: LinkedRelease) -> Counter[Any]:
     """Return how often each collection of sensitive values is that of a group."""
     groups: dict[int, Counter[Any]] = {}
     columns = [release.cells[name] for name in release.schema.sensitive]
@@ -114,7 +115,7 @@ def groups_of(release: Release) -> Counter[Any]:
     return Counter(frozenset(values.items()) for values in groups.values())
 
 
-def meanings_of(release: Release, name: str) -> dict[Any, Any]:
+def meanings_of(release: LinkedRelease, name: str) -> dict[Any, Any]:
     """Return for each label that occurs its original values and its loss."""
     cells = release.cells[name]
     if cells.sets is None:
@@ -140,7 +141,7 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def figures_of(release: Release) -> dict[str, Any]:
+def figures_of(release: LinkedRelease) -> dict[str, Any]:
     return {name: [each.to_dict() for each in measure(release, [asked])] for name, asked in ASKED.items()}
 
 
@@ -152,7 +153,7 @@ def asked(name: str) -> Any:
 ASKED = {name: asked(name) for name in MEASURES}
 
 
-def check_same(release: Release, *several: Release) -> None:
+def check_same(release: LinkedRelease, *several: LinkedRelease) -> None:
     figures = figures_of(release)
     for again in several:
         assert again.n_records == release.n_records
@@ -189,7 +190,7 @@ def test_a_part_of_adult_is_read_back_as_it_was(name: str, some_of_adult: Bound)
         check_same(release, read_again(release, some_of_adult, ".csv"))
 
 
-def can_be_told(release: Release) -> bool:
+def can_be_told(release: LinkedRelease) -> bool:
     """Return whether the labels alone tell what was meant.
 
     They do not where a node is called like a value that lies elsewhere, and where noisy numbers are by
@@ -197,8 +198,7 @@ def can_be_told(release: Release) -> bool:
     """
     for name, cells in release.cells.items():
         hierarchy = release.schema.hierarchy(name)
-        assert release.original is not None
-        if cells.sets is None and set(cells.domain) <= set(release.original[name].domain):
+        if cells.sets is None and set(cells.domain) <= set(release.origin.table[name].domain):
             return False
         found: dict[Any, Any] = {}
         for level, labels in enumerate(hierarchy.labels):

@@ -14,9 +14,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from sfumato import Recipe, Release, Schema, Table
+from sfumato import Recipe, Schema, Table
 from sfumato.models import KAnonymity
 from sfumato.registry.methods import register
+from sfumato.results import LinkedRelease
 from sfumato.runtime import progress
 from sfumato.sanitizers import Mondrian
 from sfumato.searches import Evolution
@@ -92,7 +93,7 @@ class Gated:
     gate: str
     k: int
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Wait, then make the release."""
         Gate(Path(self.gate)).enter()
         return Mondrian(KAnonymity(self.k)).sanitize(table, schema, rng)

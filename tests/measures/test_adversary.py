@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import AccuracyGain, DisclosureQuotient, InformationGain, KnowledgeGain, PrivacyLoss
 from sfumato.models import DeltaDisclosure, KAnonymity, ProbabilisticDiversity
-from sfumato.results.people_groups import groups_of, own_records
+from sfumato.results.people_groups import groups_of, records_of_group
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import (
     Anatomy,
@@ -33,7 +34,7 @@ Bound = tuple[Table, Schema]
 MEASURES = ("privacy-loss", "knowledge-gain", "accuracy-gain", "disclosure-quotient", "information-gain")
 
 
-def releases(bound: Bound) -> list[Release]:
+def releases(bound: Bound) -> list[LinkedRelease]:
     """Return releases with and without suppressed records."""
     table, schema = bound
     made = [
@@ -46,7 +47,9 @@ def releases(bound: Bound) -> list[Release]:
     return made
 
 
-def beliefs(release: Release, table: Table, name: str) -> tuple[list[dict[Any, float]], dict[Any, float]]:
+def beliefs(
+    release: LinkedRelease, table: Table, name: str
+) -> tuple[list[dict[Any, float]], dict[Any, float]]:
     """Return for each released record the distribution of its class, and the prior of all originals."""
     everybody = Counter(table.to_arrow()[name].to_pylist())
     classes: dict[tuple[Any, ...], Counter[Any]] = {}
@@ -78,7 +81,7 @@ def cases(tiny_tables: st.SearchStrategy[Bound], data: st.DataObject) -> Any:
             yield release, name, *beliefs(release, bound[0], name)
 
 
-def taken(release: Release, what: Any, name: str) -> Any:
+def taken(release: LinkedRelease, what: Any, name: str) -> Any:
     (found,) = [m for m in measure(release, [what]) if m.attribute == name]
     return found
 
@@ -363,11 +366,11 @@ class TestSixPeopleByHand:
     """Four of six people have a: two of the four of one age, and both of the other age."""
 
     @pytest.fixture
-    def release(self) -> Release:
+    def release(self) -> LinkedRelease:
         table = Table.from_arrow({"age": [1, 1, 1, 1, 2, 2], "ill": [*"aabb", *"aa"]})
         return sanitize(table, Schema.of(age="quasi-identifying", ill="sensitive"), AsIs())
 
-    def test_every_gain(self, release: Release) -> None:
+    def test_every_gain(self, release: LinkedRelease) -> None:
         _, knowledge, accuracy, quotients, information = measure(release, MEASURES)
         assert knowledge.value == pytest.approx(4 / 6 * 1 / 6 + 2 / 6 * 1 / 3)
         assert knowledge.detail == {"worst": pytest.approx(1 / 3)}
@@ -387,7 +390,7 @@ class TestSixPeopleByHand:
             "remaining-entropy": pytest.approx(4 / 6 * math.log(2)),
         }
 
-    def test_privacy_loss_and_who_is_above_the_threshold(self, release: Release) -> None:
+    def test_privacy_loss_and_who_is_above_the_threshold(self, release: LinkedRelease) -> None:
         found = taken(release, PrivacyLoss(), "ill")
         two, four = (float(jensenshannon([2 / 3, 1 / 3], each) ** 2) for each in ([1, 0], [0.5, 0.5]))
         assert found.value == pytest.approx(two)
@@ -402,9 +405,9 @@ class TestSixPeopleByHand:
         with pytest.raises(ParameterError, match="threshold must be at least 0"):
             PrivacyLoss(math.nan)
 
-    def test_a_value_that_nobody_has_is_no_surprise(self, release: Release) -> None:
+    def test_a_value_that_nobody_has_is_no_surprise(self, release: LinkedRelease) -> None:
         (older,) = [each for each in groups_of(release, "age", 1) if each.name == "2"]
-        (found,) = measure(own_records(release, older), ["information-gain"])
+        (found,) = measure(records_of_group(release, older), ["information-gain"])
         assert (found.value, found.detail) == (0, {"entropy": 0.0, "remaining-entropy": 0.0})
 
 

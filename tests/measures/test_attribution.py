@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sfumato import Hierarchy, Release, Schema, Table, sanitize
+from sfumato import Hierarchy, Schema, Table, sanitize
 from sfumato.measures import UtilityLoss, measure
 from sfumato.measures.disclosure import loss_attribution
 from sfumato.measures.disclosure.loss_attribution import group_origins, population_origins, value_origins
 from sfumato.models import KAnonymity
 from sfumato.models.distances import jensen_shannon
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.people_groups import groups_of, own_records
+from sfumato.results.people_groups import groups_of, records_of_group
+from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Mondrian, Sanitizer, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
@@ -120,7 +120,7 @@ def test_without_large_populations_it_does_not_apply(hospital: Bound) -> None:
 TEN = {"town": list("aaaabbcccc"), "ill": list("xxyyxyxxxx")}
 
 
-def ten(way: Sanitizer | None = None) -> Release:
+def ten(way: Sanitizer | None = None) -> LinkedRelease:
     schema = Schema.of(town="quasi-identifying", ill="sensitive")
     return sanitize(Table.from_arrow(TEN), schema, way or AsIs(), seed=1)
 
@@ -157,7 +157,7 @@ def test_a_value_as_common_in_a_group_as_everywhere_is_not_likelier_there() -> N
 
 def test_values_that_nobody_has_are_left_out_and_those_of_suppressed_records_are_not() -> None:
     kept = ten(FullDomain({}, KAnonymity(3), suppression=0.5))
-    in_c = own_records(ten(), next(each for each in groups_of(ten(), "town", 1) if each.name == "c"))
+    in_c = records_of_group(ten(), next(each for each in groups_of(ten(), "town", 1) if each.name == "c"))
     assert [each.value for each in value_origins(in_c, "ill")] == ["x"]
     table = Table.from_arrow({"town": list("aab"), "ill": list("xxy")})
     schema = Schema.of(town="quasi-identifying", ill="sensitive")
@@ -239,6 +239,6 @@ def test_where_nothing_is_lost_no_population_is_told(hospital: Bound) -> None:
 
 
 def test_what_cannot_be_read_has_no_populations(hospital: Bound) -> None:
-    release = replace(sanitize(*hospital, AsIs()), original=None, rows=None)
+    release = sanitize(*hospital, AsIs()).unlinked()
     with pytest.raises(NotApplicable, match="original"):
         population_origins(release, "diagnosis")

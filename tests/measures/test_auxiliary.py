@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from sfumato import Release, Schema, Table, measure, measure_by, sanitize
+from sfumato import Schema, Table, measure, measure_by, sanitize
 from sfumato.measures import AccuracyGain, AuxiliaryGain, Measurement
 from sfumato.measures.disclosure import auxiliary
 from sfumato.models import KAnonymity
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
@@ -32,14 +33,14 @@ def only(release: Release, measured: Any) -> Measurement:
     return taken
 
 
-def values(release: Release, name: str, row: int) -> set[Any]:
+def values(release: LinkedRelease, name: str, row: int) -> set[Any]:
     cells = release.cells[name]
     assert cells.sets is not None
     first, end = cells.sets.starts[cells.codes[row]], cells.sets.starts[cells.codes[row] + 1]
     return {cells.domain[code] for code in cells.sets.members[first:end]}
 
 
-def chances(release: Release, name: str, rows: Iterable[int]) -> dict[Any, float]:
+def chances(release: LinkedRelease, name: str, rows: Iterable[int]) -> dict[Any, float]:
     """Return the expected number of records with each value, among these rows."""
     found: dict[Any, float] = defaultdict(float)
     for row in rows:
@@ -174,7 +175,7 @@ FIVE: dict[str, list[Any]] = {
 }
 
 
-def five(**roles: Any) -> Release:
+def five(**roles: Any) -> LinkedRelease:
     given = {"work": "quasi-identifying", "town": "insensitive", "ill": "sensitive", **roles}
     return sanitize(Table.from_arrow(FIVE), Schema.of(given), AsIs())
 
@@ -233,7 +234,7 @@ def test_as_many_as_there_are_are_all_attacked() -> None:
 
 def test_where_nobody_says_what_to_guess_or_about_whom_there_is_a_reason() -> None:
     assert only(five(ill="insensitive"), AuxiliaryGain()).detail["reason"].startswith("no attribute is sens")
-    unknown = replace(five(), original=None, rows=None)
+    unknown = five().unlinked()
     assert (
         only(unknown, AuxiliaryGain()).detail["reason"].startswith("the original is not known; give a file")
     )
@@ -243,7 +244,7 @@ def test_where_nobody_says_what_to_guess_or_about_whom_there_is_a_reason() -> No
         AuxiliaryGain(seed=-1)
     fewer = Table.from_arrow({name: FIVE[name] for name in ("work", "ill")})
     with pytest.raises(DataError, match=r"^the table has no column 'town'; add it"):
-        only(replace(five(), original=fewer, rows=None), AuxiliaryGain(known=("town",)))
+        only(five().unlinked().linked_to(Origin(fewer)), AuxiliaryGain(known=("town",)))
 
 
 def test_of_a_group_the_list_says_who_is_attacked() -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Release, Schema, Table, measure, measure_by, sanitize
+from sfumato import Attribute, Schema, Table, measure, measure_by, sanitize
 from sfumato.measures import Adversary, Inference, Membership, Scenario, User
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
@@ -19,6 +18,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import measure_group
 from sfumato.results.people_groups import groups_of
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, Laplace, Mondrian, SuppressQuasiIdentifiers
 
@@ -40,7 +40,7 @@ SCENARIO = Scenario(
 TWO = Mondrian(KAnonymity(2))
 
 
-def release(how: object) -> Release:
+def release(how: object) -> LinkedRelease:
     return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how, seed=1)  # type: ignore[arg-type]
 
 
@@ -219,6 +219,6 @@ def test_where_a_measure_applies_to_nobody_no_group_does_worst() -> None:
 def test_what_cannot_be_measured_by_a_column_says_why() -> None:
     with pytest.raises(ParameterError, match="smallest must be at least 1, not 0"):
         measure_by(release(AsIs()), ["general-loss"], "town", smallest=0)
-    unknown = replace(release(AsIs()), original=None, rows=None)
+    unknown = release(AsIs()).unlinked()
     with pytest.raises(ParameterError, match="nothing can be measured by 'town': the original is needed"):
         measure_by(unknown, ["general-loss"], "town")

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, apply, freeze, measure, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, apply, freeze, measure, sanitize
 from sfumato.measures import CompositionK, CompositionLoss, Measurement
 from sfumato.measures.disclosure.composition import classes_of_people, people_of
 from sfumato.models import KAnonymity
-from sfumato.results.release import Earlier, without_rows
+from sfumato.results.origin import Earlier
+from sfumato.results.release import LinkedRelease, without_rows
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, Clustering, Cut, FullDomain, Mondrian, Sanitizer
 
@@ -26,15 +28,15 @@ GANTA: dict[str, Any] = {"age": AGES, "disease": ["flu", "gout", "asthma", "flu"
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 
 
-def _cut(bits: str, k: int = 2) -> Release:
+def _cut(bits: str, k: int = 2) -> LinkedRelease:
     return sanitize(GANTA, SCHEMA, Cut({"age": bits}, KAnonymity(k)))
 
 
-def _with(release: Release, *earlier: Release) -> Release:
-    return replace(release, earlier=tuple(map(Earlier, earlier)))
+def _with(release: LinkedRelease, *earlier: LinkedRelease) -> LinkedRelease:
+    return release.with_earlier(*earlier)
 
 
-def _taken(release: Release, name: str) -> Measurement:
+def _taken(release: LinkedRelease, name: str) -> Measurement:
     (found,) = measure(release, [name])
     return found
 
@@ -119,11 +121,10 @@ def test_the_company_is_who_shares_every_class(one: Sanitizer, other: Sanitizer)
     assert found.detail["share-in-earlier"] == pytest.approx(in_both / len(labels[0]))
 
 
-def _labels_by_record(release: Release) -> dict[tuple[int, int], tuple[str | None, ...]]:
+def _labels_by_record(release: LinkedRelease) -> dict[tuple[int, int], tuple[str | None, ...]]:
     """Return the labels of each released record: the first of a row, the second, …."""
     names, seen, found = release.schema.quasi_identifiers, Counter[int](), {}
-    assert release.rows is not None
-    for place, row in enumerate(release.rows.tolist()):
+    for place, row in enumerate(release.origin.rows.tolist()):
         for _ in range(int(release.weights[place])):
             found[row, seen[row]] = tuple(
                 release.cells[name].labels[release.cells[name].codes[place]] for name in names
@@ -161,19 +162,18 @@ def test_people_who_come_again_are_recognised_by_their_column() -> None:
     assert found.value == min(expected)
 
 
-def _classes_of_people(release: Release, records: dict[str, Any]) -> dict[str, tuple[str | None, ...]]:
+def _classes_of_people(release: LinkedRelease, records: dict[str, Any]) -> dict[str, tuple[str | None, ...]]:
     """Find everybody's released labels by the original values: everybody with the same has the same."""
-    assert release.original is not None
-    assert release.rows is not None
     names = release.schema.quasi_identifiers
     of_values: dict[tuple[Any, ...], tuple[str | None, ...]] = {}
-    for place, row in enumerate(release.rows):
+    for place, row in enumerate(release.origin.rows):
         values = tuple(
-            release.original[n].domain[release.original[n].codes[row]] for n in release.original.names
+            release.origin.table[n].domain[release.origin.table[n].codes[row]]
+            for n in release.origin.table.names
         )
         of_values[values] = tuple(release.cells[n].labels[release.cells[n].codes[place]] for n in names)
     found = {}
-    columns = [records[name] for name in release.original.names]
+    columns = [records[name] for name in release.origin.table.names]
     for person, own in zip(records["patient"], zip(*columns, strict=True), strict=True):
         if own in of_values:
             found[person] = of_values[own]
@@ -217,17 +217,16 @@ def test_a_policy_can_limit_it(tmp_path: Any) -> None:
 
 
 def test_a_release_that_does_not_know_its_records_is_not_judged() -> None:
-    release = replace(_cut("01000"), rows=None)
+    release = with_unknown_rows(_cut("01000"))
     assert _taken(release, "composition-k").value is None
 
 
 def test_table_of_the_brute_force_is_really_split() -> None:
     """The case called split shows records of one row in several classes."""
     release = sanitize(_records(3), SEVERAL, Mondrian(KAnonymity(4), variant="relaxed"), seed=5)
-    assert isinstance(release.original, Table)
-    assert release.rows is not None
+    assert isinstance(release.origin.table, Table)
     places: defaultdict[int, int] = defaultdict(int)
-    for row in release.rows.tolist():
+    for row in release.origin.rows.tolist():
         places[row] += 1
     assert max(places.values()) > 1
 
@@ -310,7 +309,7 @@ def test_company_is_counted_in_classes_and_losses_in_groups() -> None:
 TOWNS = Schema.of(town="quasi-identifying", ill="sensitive")
 
 
-def _in_towns(towns: str, level: int = 0) -> Release:
+def _in_towns(towns: str, level: int = 0) -> LinkedRelease:
     people = {"town": list(towns), "ill": [f"i{place}" for place in range(len(towns))]}
     return sanitize(people, TOWNS, FullDomain({"town": level}, KAnonymity(1)))
 
@@ -327,7 +326,7 @@ def test_whom_no_earlier_class_would_take_is_taken_to_be_new() -> None:
 def test_who_was_not_there_is_no_company_of_those_who_were() -> None:
     """The third of four people is new, and had no class: neither the last one nor any other."""
     before = Earlier(_in_towns("aba"), (np.arange(4), np.array([0, 1, 3])))
-    (found,) = measure(replace(_in_towns("xxyy"), earlier=(before,)), [CompositionK(2)])
+    (found,) = measure(_in_towns("xxyy").with_earlier(before), [CompositionK(2)])
     assert found.detail["share-below-k"] == 3 / 4
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import HouseholdRisk
@@ -91,7 +91,7 @@ def test_equal_records_that_are_released_apart_share_their_risk() -> None:
 def test_without_households_the_reason_says_what_to_name() -> None:
     release = sanitize(table([(1, 1)]), Schema(AGE, household="home"), AsIs())
     unknown = sanitize(table([(1, 1)]).select(["age"]), Schema(AGE), AsIs())
-    for nobody in (unknown, replace(release, rows=None), replace(release, original=None, rows=None)):
+    for nobody in (unknown, with_unknown_rows(release), release.unlinked()):
         (taken,) = measure(nobody, ["household-risk"])
         assert (taken.value, "name the column" in taken.detail["reason"]) == (None, True)
 

@@ -10,17 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Release, Schema, Table, measure, publish, sanitize, verify
+from sfumato import Attribute, Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures import Measurement
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
-from sfumato.results.release import Earlier, released
+from sfumato.results.origin import Earlier
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.sanitizers import Anatomy, Mondrian
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
 
 
-def _grouped(diseases: list[str], groups: list[int]) -> Release:
+def _grouped(diseases: list[str], groups: list[int]) -> LinkedRelease:
     """Release people of ages 20, 21, … with their diseases told for groups; a group below 0 is left out."""
     table, schema = SCHEMA.bind(
         Table.from_arrow({"age": [20 + n for n in range(len(diseases))], "disease": diseases})
@@ -29,8 +30,8 @@ def _grouped(diseases: list[str], groups: list[int]) -> Release:
     return replace(released(table, schema, {}, kept), group_of=np.array(groups)[kept])
 
 
-def _taken(now: Release, *then: Release) -> Measurement:
-    (found,) = measure(replace(now, earlier=tuple(map(Earlier, then))), ["m-invariance"])
+def _taken(now: LinkedRelease, *then: Release) -> Measurement:
+    (found,) = measure(now.with_earlier(*then), ["m-invariance"])
     return found
 
 
@@ -102,7 +103,7 @@ def _largest_m(sick: list[str], groups: list[list[int]]) -> int:
 def test_anatomy_twice_is_rarely_invariant_and_the_report_says_so(tmp_path: Any) -> None:
     table, schema = datasets.hospital()
     first, second = (sanitize(table, schema, Anatomy(2), seed=seed) for seed in (1, 2))
-    publish(replace(second, earlier=(Earlier(first),)), tmp_path / "out")
+    publish(second.with_earlier(first), tmp_path / "out")
     assert "m-invariance" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert verify(tmp_path / "out")
 
@@ -110,7 +111,7 @@ def test_anatomy_twice_is_rarely_invariant_and_the_report_says_so(tmp_path: Any)
 def test_where_nobody_knows_who_is_who_it_does_not_apply() -> None:
     table, schema = datasets.hospital()
     release = sanitize(table, schema, Mondrian(KAnonymity(3)))
-    published = replace(release, original=None, rows=None)
+    published = release.unlinked()
     assert _taken(release, published).value is None
 
 
@@ -130,7 +131,7 @@ def test_every_release_must_have_groups_of_m() -> None:
     assert _taken(whole).value == 4
     # nobody of these was in the earlier release, whose groups are smaller
     others = Earlier(halves, (np.arange(4), np.arange(4) + 10))
-    (found,) = measure(replace(whole, earlier=(others,)), ["m-invariance"])
+    (found,) = measure(whole.with_earlier(others), ["m-invariance"])
     assert (found.value, found.attribute) == (2, "disease")
 
 
@@ -143,10 +144,10 @@ def test_signatures_are_compared_by_their_values_whichever_comes_first() -> None
     """Two people had the values then that two others have now, and the other way round."""
     now, then = _grouped(FOUR, [0, 0, 1, 1]), _grouped([*FOUR[2:], *FOUR[:2]], [0, 0, 1, 1])
     again = Earlier(then, (np.arange(4), np.arange(4)))
-    (found,) = measure(replace(now, earlier=(again,)), ["m-invariance"])
+    (found,) = measure(now.with_earlier(again), ["m-invariance"])
     assert (found.value, found.detail["share-changed"]) == (0, 1)
     fewer = Earlier(then, (np.array([0, 5, 6, 3]), np.arange(4)))
-    (found,) = measure(replace(now, earlier=(fewer,)), ["m-invariance"])
+    (found,) = measure(now.with_earlier(fewer), ["m-invariance"])
     assert (found.value, found.detail["share-changed"]) == (0, 1 / 2)
 
 
@@ -156,7 +157,7 @@ def test_whoever_comes_twice_in_one_release_is_outside_of_the_definition(
 ) -> None:
     halves = _grouped(FOUR, [0, 0, 1, 1])
     earlier = Earlier(halves, (np.array(now), np.array(then)))
-    (found,) = measure(replace(halves, earlier=(earlier,)), ["m-invariance"])
+    (found,) = measure(halves.with_earlier(earlier), ["m-invariance"])
     assert "somebody has several records" in found.detail["reason"]
 
 
@@ -165,7 +166,7 @@ def test_an_earlier_release_without_the_attribute_tells_nothing_of_it() -> None:
     without = Schema((SCHEMA["age"],))
     table, schema = without.bind(Table.from_arrow({"age": [20, 21, 22, 23]}))
     same = Earlier(released(table, schema, {}), (np.arange(4), np.arange(4)))
-    (found,) = measure(replace(now, earlier=(same,)), ["m-invariance"])
+    (found,) = measure(now.with_earlier(same), ["m-invariance"])
     assert found.detail["reason"] == "an earlier release does not have 'disease'"
 
 

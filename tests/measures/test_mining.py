@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, __version__, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, __version__, sanitize
 from sfumato.data.table import Column
 from sfumato.measures import Adversary, Scenario, User
 from sfumato.measures.scenarios import predictions as mining
@@ -32,6 +33,7 @@ from sfumato.measures.scenarios.predictions import (
 from sfumato.miners.base import Predictions
 from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace
 
 PEOPLE: dict[str, list[Any]] = {
@@ -43,7 +45,7 @@ SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensi
 LEVELS = FullDomain({"age": 1}, KAnonymity(1))
 
 
-def release(how: Any = None, n: int = 4) -> Release:
+def release(how: Any = None, n: int = 4) -> LinkedRelease:
     table = Table.from_arrow({name: values[:n] for name, values in PEOPLE.items()})
     return sanitize(table, SCHEMA, how or AsIs(), seed=1)
 
@@ -139,7 +141,7 @@ class TestWhoPredicts:
 
 
 class TestAttempts:
-    def at(self, made: Release, name: str, asked: Asked, **adversary: Any) -> Any:
+    def at(self, made: LinkedRelease, name: str, asked: Asked, **adversary: Any) -> Any:
         scenario = Scenario(adversary=Adversary(**{"miners": ("majority", "mean-number"), **adversary}))
         return attempts_at(made, name, scenario, asked)
 
@@ -179,7 +181,7 @@ class TestAttempts:
         for (view, *_), labels in zip(asked.calls, of_labels, strict=True):
             # labels stand for nothing else, and nobody knows the truth behind them
             assert (view.cells["age"].sets is None) == labels
-            assert (view.original is None) == (view.rows is None) == labels
+            assert isinstance(view, LinkedRelease) != labels
             assert bool(view.cells["age"].domain) != labels
 
     def test_of_exact_values_there_are_no_labels_to_guess(self) -> None:
@@ -211,8 +213,7 @@ class TestAttempts:
 
     def test_of_noisy_numbers_numbers_are_told(self) -> None:
         made = release(Laplace())
-        truth = made.original["age"].take(made.rows) if made.original is not None else None
-        assert truth is not None
+        truth = made.origin.table["age"].take(made.origin.rows)
         asked = Asked(told(1.2, 1.2, 4.9, 4.9, predicts="number"))
         (found,) = self.at(made, "age", asked).every
         assert [miners for *_, miners in asked.calls] == [["mean-number"]]
@@ -241,12 +242,11 @@ class TestAttempts:
 def test_the_true_values_of_nobody_are_known_without_names_or_records() -> None:
     made = release(LEVELS)
     known = with_known(made, ["age"])
-    assert made.original is not None
     assert known.cells["age"].labels == ("1", "2")
-    assert known.cells["age"].codes.tolist() == made.original["age"].codes[made.rows].tolist()
+    assert known.cells["age"].codes.tolist() == made.origin.table["age"].codes[made.origin.rows].tolist()
     assert known.cells["ill"] is made.cells["ill"]
     assert with_known(made, []) is made
-    for unknown in (replace(made, rows=None), replace(made, original=None)):
+    for unknown in (with_unknown_rows(made), made.unlinked()):
         assert with_known(unknown, ["age"]) is unknown
 
 

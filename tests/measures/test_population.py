@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import IndividualRisk, JournalistRisk, KMap, PopulationUniqueness
 from sfumato.measures.identity.population_risk import individual_risks
 from sfumato.measures.identity.superpopulation import SampledClasses, population_uniques
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 
@@ -38,7 +39,7 @@ def table(sample: People) -> Table:
     return Table.from_arrow({"age": ages, "sex": sexes, "w": weights})
 
 
-def surveyed(sample: People, how: Any = None) -> Release:
+def surveyed(sample: People, how: Any = None) -> LinkedRelease:
     return sanitize(table(sample), Schema(QUASI_IDENTIFIERS, survey_weight="w"), how or AsIs())
 
 
@@ -49,7 +50,7 @@ def classes_by_hand(sample: People) -> dict[tuple[int, str], list[float]]:
     return found
 
 
-def value(release: Release, asked: Any) -> float:
+def value(release: LinkedRelease, asked: Any) -> float:
     (taken,) = measure(release, [asked])
     assert taken.value is not None
     return taken.value
@@ -165,7 +166,7 @@ def test_records_that_are_left_out_run_no_risk() -> None:
 def test_without_weights_and_size_the_reason_says_what_to_give(name: str) -> None:
     release = surveyed([(1, "f", 2.0), (2, "m", 30.0)])
     unknown = sanitize(table([(1, "f", 2.0)]).select(["age", "sex"]), Schema(QUASI_IDENTIFIERS), AsIs())
-    for nobody in (unknown, replace(release, rows=None), replace(release, original=None, rows=None)):
+    for nobody in (unknown, with_unknown_rows(release), release.unlinked()):
         (taken,) = measure(nobody, [name])
         assert taken.value is None
         assert "survey weights" in taken.detail["reason"]

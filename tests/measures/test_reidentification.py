@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import JournalistRisk, KMap, MarketerRisk, ReidentificationRisk, WeightedK, class_sizes
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
 
 
-def releases(bound: Bound) -> list[Release]:
+def releases(bound: Bound) -> list[LinkedRelease]:
     table, schema = bound
     made = [
         sanitize(table, schema, AsIs()),
@@ -29,7 +30,7 @@ def releases(bound: Bound) -> list[Release]:
     return made
 
 
-def sizes_by_hand(release: Release) -> list[int]:
+def sizes_by_hand(release: LinkedRelease) -> list[int]:
     names = release.schema.quasi_identifiers
     return list(Counter(tuple(r[name] for name in names) for r in release.to_arrow().to_pylist()).values())
 
@@ -133,12 +134,12 @@ class TestPeopleWithSeveralRecords:
     """One person has a record in both classes; the class of the other two has three people."""
 
     @pytest.fixture
-    def release(self) -> Release:
+    def release(self) -> LinkedRelease:
         visits = {"who": [1, 1, 1, 2, 3], "age": [1, 2, 2, 2, 2]}
         attributes = Schema.of(who="identifying", age="quasi-identifying").attributes
         return sanitize(Table.from_arrow(visits), Schema(attributes, person="who"), AsIs())
 
-    def test_everybody_is_found_by_the_best_of_their_records(self, release: Release) -> None:
+    def test_everybody_is_found_by_the_best_of_their_records(self, release: LinkedRelease) -> None:
         for threshold, share in ((0.2, 1), (0.5, 1 / 3), (1.0, 0)):
             (risk,) = measure(release, [ReidentificationRisk(threshold)])
             average = (1 + 1 / 3 + 1 / 3) / 3
@@ -149,13 +150,13 @@ class TestPeopleWithSeveralRecords:
                 "uniques": 1,
             }
 
-    def test_classes_are_counted_in_people(self, release: Release) -> None:
+    def test_classes_are_counted_in_people(self, release: LinkedRelease) -> None:
         marketer, weighted = measure(release, ["marketer-risk", "weighted-k"])
         assert (marketer.value, marketer.detail) == (2 / 4, {"matched": 2.0})
         assert weighted.value == (1 + 9) / 4
         assert (weighted.detail["smallest"], weighted.detail["largest"]) == (1, 3)
 
-    def test_a_population_is_compared_with_the_people_of_the_table(self, release: Release) -> None:
+    def test_a_population_is_compared_with_the_people_of_the_table(self, release: LinkedRelease) -> None:
         (journalist, k_map) = measure(release, [JournalistRisk(population_size=30), KMap(population_size=30)])
         assert (journalist.value, k_map.value) == (1 / 10, 10)
         assert journalist.detail["smallest"] == 10

@@ -14,14 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import rel_entr
 from scipy.stats import norm
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, measure, sanitize
 from sfumato.measures import KLDivergence, PrivacyLoss, QueryError, UtilityLoss
 from sfumato.measures.utility import query_utility
 from sfumato.measures.utility.estimation.random_queries import satisfied_queries
 from sfumato.measures.utility.estimation.reconstruction import true_estimate
 from sfumato.measures.utility.estimation.subpopulations import large_populations
 from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import (
     AsIs,
@@ -37,7 +39,7 @@ from sfumato.sanitizers import (
 Bound = tuple[Table, Schema]
 
 
-def releases(bound: Bound) -> list[Release]:
+def releases(bound: Bound) -> list[LinkedRelease]:
     """Return a release of every kind that is possible."""
     table, schema = bound
     k = min(2, table.n_records)
@@ -67,7 +69,7 @@ def evenly(members: Any, n_codes: int) -> Any:
     return share
 
 
-def members(release: Release, name: str, row: int) -> Any:
+def members(release: LinkedRelease, name: str, row: int) -> Any:
     cells = release.cells[name]
     assert cells.sets is not None
     return cells.sets.members[cells.sets.starts[cells.codes[row]] : cells.sets.starts[cells.codes[row] + 1]]
@@ -81,8 +83,8 @@ class ByHand:
     estimated: Any
 
     @classmethod
-    def of(cls, release: Release, name: str | None) -> ByHand:
-        table, schema = release.original, release.schema
+    def of(cls, release: LinkedRelease, name: str | None) -> ByHand:
+        table, schema = release.origin.table, release.schema
         assert table is not None
         names = schema.quasi_identifiers
         shape = [len(table[n].domain) for n in names]
@@ -104,7 +106,7 @@ class ByHand:
         return cls(true, estimated)
 
 
-def classes_by_label(release: Release) -> list[Any]:
+def classes_by_label(release: LinkedRelease) -> list[Any]:
     names = release.schema.quasi_identifiers
     return [
         tuple(release.cells[n].labels[release.cells[n].codes[row]] for n in names)
@@ -112,7 +114,7 @@ def classes_by_label(release: Release) -> list[Any]:
     ]
 
 
-def populations(release: Release) -> list[list[Any]]:
+def populations(release: LinkedRelease) -> list[list[Any]]:
     """Return every conjunction of nodes as codes for each quasi-identifier, but not that of all values."""
     choices = []
     for name in release.schema.quasi_identifiers:
@@ -131,7 +133,7 @@ def divergence(one: Any, other: Any) -> float:
     return float((rel_entr(p, (p + q) / 2) + rel_entr(q, (p + q) / 2)).sum() / 2)
 
 
-def utility_losses(release: Release, name: str, minimum_support: float) -> list[float]:
+def utility_losses(release: LinkedRelease, name: str, minimum_support: float) -> list[float]:
     by_hand = ByHand.of(release, name)
     n_values = by_hand.true.shape[-1]
     everybody = by_hand.estimated.reshape(-1, n_values).sum(axis=0)
@@ -233,10 +235,9 @@ def test_query_error_is_the_mean_relative_error(
         if dimensions > len(bound[1].quasi_identifiers):
             assert "needs as many" in found.detail["reason"]
             continue
-        assert release.original is not None
-        truth = true_estimate(release.original, release.schema, name)
+        truth = true_estimate(release.origin.table, release.schema, name)
         queries, answers, redrawn = satisfied_queries(
-            release.original, release.schema, name, truth, 15, dimensions, 0.3, seed
+            release.origin.table, release.schema, name, truth, 15, dimensions, 0.3, seed
         )
         by_hand = ByHand.of(release, name)
         errors = []
@@ -380,7 +381,7 @@ def test_parameters_at_the_ends_of_their_ranges_are_allowed(hospital: Bound) -> 
 
 
 def test_a_release_that_does_not_know_its_original_is_not_judged(hospital: Bound) -> None:
-    release = replace(sanitize(*hospital, AsIs()), original=None, rows=None)
+    release = sanitize(*hospital, AsIs()).unlinked()
     for taken in measure(release, [UtilityLoss(), QueryError(), KLDivergence()]):
         assert (taken.value, "original" in taken.detail["reason"]) == (None, True)
 
@@ -475,7 +476,7 @@ class TestByHand:
     SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
     EIGHT: ClassVar[dict[str, list[Any]]] = {"age": [1] * 4 + [2] * 4, "ill": list("aaababbb")}
 
-    def withheld(self, columns: dict[str, list[Any]]) -> Release:
+    def withheld(self, columns: dict[str, list[Any]]) -> LinkedRelease:
         return sanitize(Table.from_arrow(columns), self.SCHEMA, SuppressQuasiIdentifiers())
 
     def utility(self, **changed: Any) -> Any:
@@ -500,9 +501,7 @@ class TestByHand:
         columns = {"age": [1, 1, 2, 2], "ill": list("abab"), "w": [1.1, 1.7, 2.3, 1.9]}
         schema = Schema((*self.SCHEMA.attributes,), survey_weight="w")
         release = sanitize(Table.from_arrow(columns), schema, SuppressQuasiIdentifiers())
-        found, unknown = (
-            measure(each, [UtilityLoss()])[0] for each in (release, replace(release, rows=None))
-        )
+        found, unknown = (measure(each, [UtilityLoss()])[0] for each in (release, with_unknown_rows(release)))
         # without them both ages are like all
         assert unknown.value == 0
         overall = np.array([1.1 + 2.3, 1.7 + 1.9])

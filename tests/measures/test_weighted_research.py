@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, measure, sanitize
 from sfumato.measures import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, SuppressQuasiIdentifiers
 
 Records = list[tuple[int, str, str, int]]
@@ -35,13 +36,13 @@ ASKED: list[Any] = [
 ]
 
 
-def weighted(sample: Records, how: Any) -> Release:
+def weighted(sample: Records, how: Any) -> LinkedRelease:
     ages, sexes, ills, weights = zip(*sample, strict=True)
     table = Table.from_arrow({"age": ages, "sex": sexes, "ill": ills, "w": weights})
     return sanitize(table, Schema(ATTRIBUTES, survey_weight="w"), how)
 
 
-def repeated(sample: Records, how: Any) -> Release:
+def repeated(sample: Records, how: Any) -> LinkedRelease:
     ages, sexes, ills = zip(*((a, s, i) for a, s, i, weight in sample for _ in range(weight)), strict=True)
     return sanitize(Table.from_arrow({"age": ages, "sex": sexes, "ill": ills}), Schema(ATTRIBUTES), how)
 
@@ -96,7 +97,7 @@ def test_a_release_that_does_not_know_its_records_is_counted_by_records() -> Non
     even = repeated([(age, sex, ill, 1) for age, sex, ill, _ in sample], SuppressQuasiIdentifiers())
     for asked in (ASKED[0], ASKED[2]):
         by_weight, unknown, counted = (
-            measure(release, [asked])[0].value for release in (known, replace(known, rows=None), even)
+            measure(release, [asked])[0].value for release in (known, with_unknown_rows(known), even)
         )
         assert unknown == pytest.approx(counted)
         assert unknown != pytest.approx(by_weight)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import jensenshannon
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.measures import (
     AverageClassSize,
@@ -31,6 +31,7 @@ from sfumato.measures import (
 from sfumato.measures.identity.reidentification import class_sizes
 from sfumato.models import DistinctDiversity, KAnonymity
 from sfumato.results.measurement import build_measure
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells as ReleasedCells
 from sfumato.results.released_column import ValueSets
 from sfumato.runtime.errors import ParameterError
@@ -47,7 +48,7 @@ from sfumato.sanitizers import (
 Cells = Mapping[str, Sequence[str]]
 
 
-def release_of(quasi: Cells, sensitive: Cells | None = None, how: Any = None) -> Release:
+def release_of(quasi: Cells, sensitive: Cells | None = None, how: Any = None) -> LinkedRelease:
     """Return a release of a table with one letter for each cell, as it is unless told otherwise."""
     told = sensitive or {}
     table = Table.from_arrow({name: list(column) for name, column in {**quasi, **told}.items()})
@@ -56,18 +57,18 @@ def release_of(quasi: Cells, sensitive: Cells | None = None, how: Any = None) ->
 
 
 def released_as(
-    release: Release, name: str, codes: Sequence[int], sets: Mapping[str, Sequence[int]]
-) -> Release:
+    release: LinkedRelease, name: str, codes: Sequence[int], sets: Mapping[str, Sequence[int]]
+) -> LinkedRelease:
     """Return a release with other cells in one column, without the recipe that made it."""
     sizes = [len(members) for members in sets.values()]
     starts, members = np.cumsum([0, *sizes]), np.concatenate([*sets.values()])
-    domain = release.original[name].domain if release.original else ()
+    domain = release.origin.table[name].domain
     meant = ValueSets(starts, members, np.array(sizes), len(domain))
     cells = ReleasedCells(np.array(codes), tuple(sets), domain, meant)
     return replace(release, cells={**release.cells, name: cells}, recipe=None)
 
 
-def figure(release: Release, asked: Any) -> Measurement:
+def figure(release: LinkedRelease, asked: Any) -> Measurement:
     (found,) = measure(release, [asked])
     return found
 

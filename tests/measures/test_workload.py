@@ -10,8 +10,9 @@ from typing import Any, ClassVar, cast
 import numpy as np
 import pytest
 from scipy.stats import norm
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import WorkloadUtility
 from sfumato.measures.utility import workload
 from sfumato.measures.utility.workload import trivial_features
@@ -20,6 +21,7 @@ from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import build_measure
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import (
     Anatomy,
@@ -148,15 +150,15 @@ def test_a_miner_that_does_not_finish_is_named(needing_both: Bound, gate: Any) -
 
 
 def test_a_release_that_does_not_know_its_original_is_not_judged(hospital: Bound) -> None:
-    release = replace(sanitize(*hospital, AsIs()), original=None, rows=None)
+    release = sanitize(*hospital, AsIs()).unlinked()
     assert gain(release).detail["reason"] == "the original is not known"
 
 
 def test_without_its_rows_a_release_is_judged_by_a_target_that_was_released_exactly(hospital: Bound) -> None:
     release = sanitize(*hospital, Mondrian(KAnonymity(3)))
-    assert gain(replace(release, rows=None)) == gain(release)
-    withheld = replace(sanitize(*hospital, SuppressSensitive()), rows=None)
-    exchanged = replace(sanitize(*hospital, Anatomy(2)), rows=None)
+    assert gain(with_unknown_rows(release)) == gain(release)
+    withheld = with_unknown_rows(sanitize(*hospital, SuppressSensitive()))
+    exchanged = with_unknown_rows(sanitize(*hospital, Anatomy(2)))
     for hidden in (withheld, exchanged):
         assert "true values of 'diagnosis' are not known" in gain(hidden).detail["reason"]
 
@@ -209,17 +211,17 @@ class TestWithoutMiners:
         ("q", "target"): {"one-rule": 0.4, "majority": 0.1},
     }
 
-    def release(self) -> Release:
+    def release(self) -> LinkedRelease:
         how = FullDomain({}, KAnonymity(2), suppression=0.5)
         return sanitize(Table.from_arrow(self.TABLE), self.SCHEMA, how)
 
     def taken(
-        self, patch: pytest.MonkeyPatch, release: Release, target: str = "target", **changed: Any
+        self, patch: pytest.MonkeyPatch, release: LinkedRelease, target: str = "target", **changed: Any
     ) -> Any:
         asked: list[dict[str, Any]] = []
         on_release = {**self.ON_RELEASE, **changed}
 
-        def predicted(view: Release, name: str, miner: str, **settings: Any) -> Any:
+        def predicted(view: LinkedRelease, name: str, miner: str, **settings: Any) -> Any:
             asked.append({"name": name, **settings})
             whole = on_release if view is release else self.ON_ORIGINAL.get(settings["features"])
             share = self.ON_ORIGINAL["s", "target"][miner] if whole is None else whole[miner]
@@ -293,7 +295,7 @@ class TestWithoutMiners:
     ) -> None:
         withheld = sanitize(Table.from_arrow(self.TABLE), self.SCHEMA, SuppressSensitive())
         assert self.taken(monkeypatch, withheld, "s").value is not None
-        unknown = self.taken(monkeypatch, replace(withheld, rows=None), "s")
+        unknown = self.taken(monkeypatch, with_unknown_rows(withheld), "s")
         assert "true values of 's' are not known" in unknown.detail["reason"]
 
     def test_a_sensitive_target_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:

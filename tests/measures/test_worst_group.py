@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Release, Schema, Table, measure, sanitize
+from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import (
     GeneralLoss,
     GoodUtility,
@@ -29,7 +29,7 @@ from sfumato.results.measurement import (
     measure_group,
 )
 from sfumato.results.people_groups import groups_of
-from sfumato.results.release import made_up
+from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, Mondrian
 from sfumato.sanitizers.perturb.changed_records import with_codes
@@ -42,7 +42,7 @@ PEOPLE: dict[str, list[Any]] = {
 SCHEMA = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 
 
-def release(how: object) -> Release:
+def release(how: object) -> LinkedRelease:
     return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how)  # type: ignore[arg-type]
 
 
@@ -53,8 +53,7 @@ def test_the_loss_of_a_group_is_that_of_its_own_records() -> None:
     )
     cells = [made.cells[name] for name in SCHEMA.quasi_identifiers]
     lost = np.mean([cell.sets.losses[cell.codes] for cell in cells if cell.sets is not None], axis=0)
-    assert made.rows is not None
-    towns = np.array([PEOPLE["town"][row] for row in made.rows])
+    towns = np.array([PEOPLE["town"][row] for row in made.origin.rows])
     by_town = {town: float(lost[towns == town].mean()) for town in "AB"}
     assert found.detail["group"] == max(by_town, key=lambda town: by_town[town])
     assert (found.value, found.detail["best"]) == pytest.approx(
@@ -67,12 +66,11 @@ def test_risk_is_that_of_whole_classes() -> None:
     (risk,) = measure(
         made, [{"worst-group-risk": {"attribute": "town", "of": "reidentification-risk", "smallest": 1}}]
     )
-    assert made.rows is not None
     by_town = [
         max(
             1 / made.classes.sizes[made.classes.class_of[row]]
             for row in range(made.n_rows)
-            if town == PEOPLE["town"][made.rows[row]]
+            if town == PEOPLE["town"][made.origin.rows[row]]
         )
         for town in "AB"
     ]
@@ -106,7 +104,7 @@ def test_synthetic_records_are_grouped_by_what_they_say() -> None:
     table, schema = SCHEMA.bind(Table.from_arrow(PEOPLE))
     cells = {name: with_codes(table[name], np.tile(table[name].codes, 2)) for name in schema.released}
     (found,) = measure(
-        made_up(table, schema, cells), [{"worst-group-loss": {"attribute": "town", "smallest": 1}}]
+        synthetic_release(table, schema, cells), [{"worst-group-loss": {"attribute": "town", "smallest": 1}}]
     )
     assert found.value == 0.0
 

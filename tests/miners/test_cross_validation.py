@@ -8,8 +8,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from sklearn.naive_bayes import MultinomialNB
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Intervals, Release, Schema, Table, sanitize
+from sfumato import Intervals, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import (
     FoldsDone,
@@ -25,6 +26,8 @@ from sfumato.miners.cross_validation import forget
 from sfumato.miners.folds import held_out
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import Anatomy, FullDomain, Laplace, SuppressSensitive
@@ -45,19 +48,19 @@ def made(n_records: int, seed: int = 0) -> dict[str, Any]:
     }
 
 
-def view_of(columns: dict[str, Any]) -> Release:
+def view_of(columns: dict[str, Any]) -> LinkedRelease:
     roles: dict[str, Any] = {name: "quasi-identifying" for name in columns if name != "target"}
     return original_view(Table.from_arrow(columns), Schema.of(roles | {"target": "sensitive"}))
 
 
 @pytest.fixture(scope="module")
-def independent() -> Release:
+def independent() -> LinkedRelease:
     columns = made(1200)
     return view_of({**columns, "target": np.random.default_rng(9).choice(["u", "v", "w"], 1200)})
 
 
 @pytest.fixture(scope="module")
-def determined() -> Release:
+def determined() -> LinkedRelease:
     columns = made(1200)
     return view_of({**columns, "target": np.where(columns["b"] == "x", columns["a"], columns["c"])})
 
@@ -68,19 +71,21 @@ def test_the_reference_set_is_large_enough() -> None:
 
 
 @pytest.mark.parametrize("miner", CLASSIFIERS)
-def test_no_miner_learns_what_cannot_be_learned(miner: str, independent: Release) -> None:
+def test_no_miner_learns_what_cannot_be_learned(miner: str, independent: LinkedRelease) -> None:
     found = predict(independent, "target", miner, folds=3)
     assert found.finished
     assert accuracy(independent, found) == pytest.approx(1 / 3, abs=4 * np.sqrt(2 / 9 / 1200))
 
 
 @pytest.mark.parametrize("miner", ["decision-tree", "gradient-boosting"])
-def test_a_tree_learns_a_function_of_the_other_attributes_entirely(miner: str, determined: Release) -> None:
+def test_a_tree_learns_a_function_of_the_other_attributes_entirely(
+    miner: str, determined: LinkedRelease
+) -> None:
     assert accuracy(determined, predict(determined, "target", miner, folds=3)) == 1.0
 
 
 @pytest.mark.parametrize("miner", sorted(set(CLASSIFIERS) - {"majority"}))
-def test_every_miner_learns_something_of_a_function(miner: str, determined: Release) -> None:
+def test_every_miner_learns_something_of_a_function(miner: str, determined: LinkedRelease) -> None:
     assert accuracy(determined, predict(determined, "target", miner, folds=3)) > 0.45
 
 
@@ -97,7 +102,7 @@ def test_regressors_learn_a_number(miner: str) -> None:
         assert error < 1e-3 * spread
 
 
-def test_every_record_has_one_prediction(determined: Release) -> None:
+def test_every_record_has_one_prediction(determined: LinkedRelease) -> None:
     found = predict(determined, "target", "majority", folds=4)
     assert np.bincount(found.rows, found.weights).tolist() == determined.weights.tolist()
     assert (np.diff(found.rows) >= 0).all()
@@ -132,7 +137,7 @@ def test_weighted_rows_are_as_good_as_records() -> None:
     assert ours == counts
 
 
-def test_the_same_again_and_from_memory(determined: Release) -> None:
+def test_the_same_again_and_from_memory(determined: LinkedRelease) -> None:
     first = predict(determined, "target", "random-tree", folds=3)
     assert predict(determined, "target", "random-tree", folds=3) is first
     forget()
@@ -143,7 +148,7 @@ def test_the_same_again_and_from_memory(determined: Release) -> None:
     assert other.predicted.tolist() != first.predicted.tolist()
 
 
-def test_progress_is_told_fold_by_fold(determined: Release) -> None:
+def test_progress_is_told_fold_by_fold(determined: LinkedRelease) -> None:
     told: list[FoldsDone] = []
     forget()
     predict(determined, "target", "majority", folds=4, progress=told.append)
@@ -152,7 +157,7 @@ def test_progress_is_told_fold_by_fold(determined: Release) -> None:
     ]
 
 
-def generalized(bound: Bound) -> Release:
+def generalized(bound: Bound) -> LinkedRelease:
     return sanitize(*bound, FullDomain({"n": 1}, KAnonymity(1)))
 
 
@@ -199,7 +204,7 @@ def test_a_miner_that_sees_labels_learns_nothing_from_a_set_about_its_values() -
             "letter": replace(blurred, codes=np.concatenate([codes, wide])),
             "target": replace(view.cells["target"], codes=np.concatenate([view.cells["target"].codes] * 2)),
         },
-        rows=np.concatenate([rows, rows]),
+        origin=Origin(view.origin.table, np.concatenate([rows, rows])),
         weights=np.concatenate([view.weights, view.weights]),
     )
     trained = np.concatenate([view.weights, 0 * view.weights])
@@ -233,7 +238,7 @@ def test_noisy_numbers_can_be_learned_and_learned_from() -> None:
     assert predict(release, "n", "regression-tree", folds=3).finished
 
 
-def test_without_features_the_commonest_value_is_predicted(determined: Release) -> None:
+def test_without_features_the_commonest_value_is_predicted(determined: LinkedRelease) -> None:
     found = predict(determined, "target", "logistic-regression", folds=3, features=[])
     majority = predict(determined, "target", "majority", folds=3)
     assert found.predicted.tolist() == majority.predicted.tolist()
@@ -268,9 +273,9 @@ def test_one_record_is_not_enough() -> None:
 
 def test_the_truth_needs_the_original(hospital: Bound) -> None:
     view = original_view(*hospital)
-    unknown = replace(view, original=None, rows=None)
+    unknown = view.unlinked()
     assert true_codes(unknown, "diagnosis").tolist() == true_codes(view, "diagnosis").tolist()
-    withheld = replace(sanitize(*hospital, SuppressSensitive()), rows=None)
+    withheld = with_unknown_rows(sanitize(*hospital, SuppressSensitive()))
     with pytest.raises(DataError, match="true values of 'diagnosis'"):
         true_codes(withheld, "diagnosis")
 
@@ -286,7 +291,7 @@ def test_who_has_seen_a_record_knows_it_by_heart() -> None:
     assert right[40:].mean() < 0.7
 
 
-def test_outsiders_do_not_change_what_is_learned(determined: Release) -> None:
+def test_outsiders_do_not_change_what_is_learned(determined: LinkedRelease) -> None:
     some = np.where(np.arange(determined.n_rows) % 2 == 0, determined.weights, 0)
     first = predict_from_all(determined, "target", "decision-tree", some)
     assert predict_from_all(determined, "target", "decision-tree", some) is first
@@ -299,7 +304,7 @@ def test_outsiders_do_not_change_what_is_learned(determined: Release) -> None:
     )
 
 
-def test_a_miner_may_be_named_with_parameters(determined: Release) -> None:
+def test_a_miner_may_be_named_with_parameters(determined: LinkedRelease) -> None:
     found = predict(determined, "target", "random-forest trees=2 smallest-leaf=1", folds=2)
     assert found.finished
     assert found.miner == "random-forest trees=2 smallest-leaf=1"

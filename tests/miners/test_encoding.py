@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato import Hierarchy, Intervals, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import encoding
 from sfumato.miners.encoding import encode
 from sfumato.models import KAnonymity
+from sfumato.results.release import Release
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]
@@ -141,7 +142,7 @@ def test_rare_values_share_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_labels_that_were_read_without_an_original_are_categories_or_numbers() -> None:
     release = sanitize(*letters_and_numbers(), AsIs())
     bare = {name: replace(cells, domain=(), sets=None) for name, cells in release.cells.items()}
-    unknown = replace(release, cells=bare, original=None, rows=None)
+    unknown = replace(release, cells=bare).unlinked()
     assert seen(unknown, "letter") == seen(release, "letter")
     assert seen(unknown, "age") == seen(release, "age")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
-from sfumato import Intervals, Release, Schema, Table, sanitize
+from sfumato import Intervals, Schema, Table, sanitize
 from sfumato.data.schema import Attribute
 from sfumato.miners import learning_task as posing
 from sfumato.miners.base import Predicts
@@ -16,6 +16,7 @@ from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of
 from sfumato.miners.learning_task import pose
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, SuppressSensitive
 
@@ -34,7 +35,7 @@ def patients() -> Bound:
 
 
 def told(
-    release: Release, target: str, predicts: Predicts = "category", label: Label = "released"
+    release: LinkedRelease, target: str, predicts: Predicts = "category", label: Label = "released"
 ) -> list[dict[float, float]]:
     """Return for each row the share of each value that its label may be."""
     labels = labels_of(release, target, predicts, label, 0)
@@ -99,12 +100,12 @@ def test_a_noisy_number_is_a_label_as_it_is_or_the_nearest_value_that_occurs() -
 
 
 def test_true_labels_need_the_original() -> None:
-    release = replace(sanitize(*patients(), SuppressSensitive()), rows=None)
+    release = with_unknown_rows(sanitize(*patients(), SuppressSensitive()))
     with pytest.raises(DataError, match="true values of 'illness' are not known"):
         labels_of(release, "illness", "category", "true", 0)
 
 
-def weights_by_example(release: Release, seed: int = 0) -> dict[tuple[int, int], float]:
+def weights_by_example(release: LinkedRelease, seed: int = 0) -> dict[tuple[int, int], float]:
     labels = labels_of(release, "illness", "category", "released", seed)
     held = held_out(release.weights, labels.likeliest, 2, 0)
     task, pattern_of = pose(release, ["age"], "columns", labels, held)

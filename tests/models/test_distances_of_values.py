@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
 from sfumato.models import KAnonymity, TCloseness
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.sanitizers import AsIs, Bucketize, FullDomain, Mondrian
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 
@@ -45,7 +45,7 @@ def moved_by_hand(pairs: Pairs, ground: Ground) -> list[float]:
     return sorted(earth_moved(here, everybody, ground) for here in groups.values())
 
 
-def release_of(pairs: Pairs, sensitive: Attribute, how: Any = AsIs()) -> Release:  # noqa: B008
+def release_of(pairs: Pairs, sensitive: Attribute, how: Any = AsIs()) -> LinkedRelease:  # noqa: B008
     values = [value for _, value in pairs]
     kind = pa.string() if any(isinstance(value, str) for value in values) else pa.float64()
     table = Table.from_arrow({"group": [group for group, _ in pairs], "it": pa.array(values, kind)})
@@ -215,7 +215,7 @@ class TestWhatIsPublished:
         for source in (None, Intervals((5, 50))):
             self.check(release_of(pairs, Attribute("it", "sensitive", "numeric", source)), distance)
 
-    def check(self, release: Release, distance: Any) -> None:
+    def check(self, release: LinkedRelease, distance: Any) -> None:
         seen = read_back(tables_of(release, typed=False), Layout.of(release))
         model = TCloseness(0.1, distance)
         assert sorted(model.scores(seen.groups)) == pytest.approx(
@@ -252,15 +252,14 @@ class TestMillions:
         assert release.n_suppressed == gone
 
     @staticmethod
-    def distances(release: Release, bound: Bound, distance: str) -> list[Fraction]:
+    def distances(release: LinkedRelease, bound: Bound, distance: str) -> list[Fraction]:
         """Return the distance of each class in exact fractions, from counts made anew."""
         table, schema = bound
         (name,) = schema.sensitive
         tree = schema.hierarchy(name)
         m = len(tree.values)
-        assert release.rows is not None
         counts = np.zeros((release.classes.n_classes, m), dtype=object)
-        codes = table[name].codes[release.rows]
+        codes = table[name].codes[release.origin.rows]
         np.add.at(counts, (release.classes.class_of, codes), release.weights.astype(object))
         whole = np.zeros(m, dtype=object)
         np.add.at(whole, table[name].codes, table.weights.astype(object))

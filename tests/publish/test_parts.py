@@ -15,7 +15,8 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.reading import datasets
-from sfumato.results.release import Release, drawn_orders
+from sfumato.results.release import LinkedRelease
+from sfumato.results.written_order import drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.generalize.full_domain import FullDomain
 from sfumato.sanitizers.generalize.mondrian import Mondrian
@@ -24,7 +25,7 @@ from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.publish.verify import verify
 
 
-def released() -> dict[str, Release]:
+def released() -> dict[str, LinkedRelease]:
     """Return a release whose ages are exact, seldom missing, and one whose ages are ranges but for a few."""
     generator = np.random.default_rng(5)
     ages = [

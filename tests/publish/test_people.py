@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from sfumato import Attribute, Limit, Release, Schema, Table, measure, publish, sanitize, verify
+from sfumato import Attribute, Limit, Schema, Table, measure, publish, sanitize, verify
 from sfumato.models import KAnonymity, TCloseness
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import PolicyNotMet, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.verification.check import check_folder
@@ -46,12 +47,12 @@ def visits() -> Table:
 
 
 @pytest.fixture(scope="module")
-def release() -> Release:
+def release() -> LinkedRelease:
     return sanitize(visits(), SCHEMA, Mondrian(KAnonymity(5) & TCloseness(0.5)), seed=1)
 
 
 @pytest.fixture(scope="module")
-def folder(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(release: LinkedRelease, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("people") / "out"
     publish(release, place, MEASURES, policy={"reidentification-risk": Limit(at_most=0.2)})
     return place
@@ -73,7 +74,9 @@ def test_what_counts_records_is_said_to(folder: Path) -> None:
     assert not any("privacy-loss" in what for what in said)
 
 
-def test_neither_the_persons_nor_how_many_a_class_has_is_published(folder: Path, release: Release) -> None:
+def test_neither_the_persons_nor_how_many_a_class_has_is_published(
+    folder: Path, release: LinkedRelease
+) -> None:
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["unverified"]["people"] == {"original": 60, "released": 60}
     assert all(each["reached"] == each["limit"] for each in manifest["requirements"])
@@ -88,7 +91,7 @@ def test_the_report_says_what_classes_do_not_promise(folder: Path) -> None:
     assert "counting people: a reader sees records" in report
 
 
-def test_the_owners_report_tells_classes_in_people_and_in_records(release: Release) -> None:
+def test_the_owners_report_tells_classes_in_people_and_in_records(release: LinkedRelease) -> None:
     facts = class_facts(release)
     people = sorted(release.classes.people.tolist())
     assert (facts["people"]["fewest"], facts["people"]["most"]) == (people[0], people[-1])
@@ -96,7 +99,7 @@ def test_the_owners_report_tells_classes_in_people_and_in_records(release: Relea
     assert people[0] < facts["smallest"]
 
 
-def test_a_policy_is_held_against_people(release: Release, tmp_path: Path) -> None:
+def test_a_policy_is_held_against_people(release: LinkedRelease, tmp_path: Path) -> None:
     records = 1 / int(release.classes.sizes.min())
     people = 1 / int(release.classes.people.min())
     assert records < people
@@ -153,16 +156,15 @@ def test_what_the_records_speak_against_fails(
 class TestPseudonyms:
     @pytest.fixture(scope="class")
     @classmethod
-    def told(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Path]:
+    def told(cls, tmp_path_factory: pytest.TempPathFactory) -> tuple[LinkedRelease, Path]:
         asked = Schema(SCHEMA.attributes, person="patient", pseudonym=True)
         release = sanitize(visits(), asked, Mondrian(KAnonymity(5)), seed=1)
         place = tmp_path_factory.mktemp("pseudonyms") / "out"
         publish(release, place, MEASURES)
         return release, place
 
-    def test_records_of_one_person_have_one_number(self, told: tuple[Release, Path]) -> None:
+    def test_records_of_one_person_have_one_number(self, told: tuple[LinkedRelease, Path]) -> None:
         release, _ = told
-        assert release.original is not None
         written = release.to_arrow().to_pydict()
         by_person: dict[int, list[tuple[Any, ...]]] = {}
         for person, *row in zip(
@@ -172,7 +174,7 @@ class TestPseudonyms:
         assert sorted(by_person) == list(range(1, 61))
         assert sorted(map(len, by_person.values())) == sorted([3] * 40 + [2] * 20)
 
-    def test_the_numbers_are_drawn_anew_at_each_writing(self, told: tuple[Release, Path]) -> None:
+    def test_the_numbers_are_drawn_anew_at_each_writing(self, told: tuple[LinkedRelease, Path]) -> None:
         once, again = (
             {
                 (row["person"], row["age"], row["town"], row["illness"])
@@ -182,13 +184,13 @@ class TestPseudonyms:
         )
         assert once != again
 
-    def test_people_of_a_class_can_be_counted_then(self, told: tuple[Release, Path]) -> None:
+    def test_people_of_a_class_can_be_counted_then(self, told: tuple[LinkedRelease, Path]) -> None:
         outcome = {check.what: check.outcome for check in verify(told[1])}
         assert outcome["k-anonymity keeps k = 5, counting people"] == "checked"
         assert "fails" not in outcome.values()
         assert "carry the same pseudonym" in (told[1] / "report.html").read_text()
 
-    def test_a_number_that_was_changed_fails(self, told: tuple[Release, Path], tmp_path: Path) -> None:
+    def test_a_number_that_was_changed_fails(self, told: tuple[LinkedRelease, Path], tmp_path: Path) -> None:
         forged = tmp_path / "forged"
         forged.mkdir()
         for file in told[1].iterdir():
@@ -199,7 +201,7 @@ class TestPseudonyms:
         checks = check_folder(forged, read_manifest(forged)).checks
         assert any("speak against it" in check.problem for check in checks)
 
-    def test_who_has_the_same_records_is_not_told_apart(self, told: tuple[Release, Path]) -> None:
+    def test_who_has_the_same_records_is_not_told_apart(self, told: tuple[LinkedRelease, Path]) -> None:
         (taken,) = measure(told[0], ["trace-risk"])
         rows = told[0].to_arrow().to_pylist()
         traces: dict[int, list[tuple[Any, Any]]] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
 import sfumato as sf
 from sfumato.measures.utility.estimation.random_queries import satisfied_queries
@@ -51,7 +52,7 @@ def people(**columns: list[object]) -> pa.Table:
     return pa.table(columns or PEOPLE)
 
 
-def generalized(levels: dict[str, int]) -> sf.Release:
+def generalized(levels: dict[str, int]) -> sf.results.LinkedRelease:
     return sf.sanitize(people(), SCHEMA, sf.sanitizers.FullDomain(levels, sf.models.KAnonymity(1)))
 
 
@@ -205,7 +206,7 @@ def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.sani
         )
     )
     release = sf.sanitize(table, schema, how, seed=1)
-    original, bound = release.original, release.schema
+    original, bound = release.origin.table, release.schema
     assert original is not None
     truth = true_estimate(original, bound, "illness")
     drawn, _, _ = satisfied_queries(original, bound, "illness", truth, 20, 2, 0.1, 3)
@@ -261,7 +262,7 @@ def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
 
 def test_made_up_records_are_counted_up_and_nothing_is_certain() -> None:
     release = sf.sanitize(people(), SCHEMA, sf.sanitizers.AsIs())
-    made_up = replace(release, type="synthetic", n_original=12, rows=None)
+    made_up = replace(with_unknown_rows(release), type="synthetic", n_original=12)
     found = query(made_up, "count where illness = flu")
     assert (found.value, found.rows[0].least, found.rows[0].deviation) == (8, None, None)
     assert len(found.notes) == 2
@@ -332,7 +333,7 @@ def test_notes_say_what_the_records_are() -> None:
         "Values were changed": replace(release, type="perturbed"),
         "The records are a sample": replace(release, sampled=True, n_original=12),
         "3 records of the original were left out": replace(release, n_original=9),
-        "The records are made up": replace(release, type="synthetic", n_original=9, rows=None),
+        "The records are made up": replace(with_unknown_rows(release), type="synthetic", n_original=9),
     }
     for begins, each in asked.items():
         (note,) = query(each, "share where illness = flu").notes

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Recipe, Release, Schema, Table, measure, sanitize
+from sfumato import Recipe, Schema, Table, measure, sanitize
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -32,7 +32,7 @@ from sfumato.models import (
 )
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate, Frontier
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.verification.check import Check
@@ -78,7 +78,7 @@ def people(n_records: int, *sensitive: str, seed: int = 0) -> Bound:
     return Schema.of(roles).bind(Table.from_arrow(columns))
 
 
-def groups_by_hand(release: Release) -> dict[int, list[Record]]:
+def groups_by_hand(release: LinkedRelease) -> dict[int, list[Record]]:
     groups: dict[int, list[Record]] = {}
     for record in release.to_arrow().to_pylist():
         groups.setdefault(record[release.group_column], []).append(record)
@@ -139,21 +139,20 @@ class TestBucketize:
         self.check_groups(release, bound)
         assert holds(release, model)
 
-    def check_groups(self, release: Release, bound: Bound) -> None:
+    def check_groups(self, release: LinkedRelease, bound: Bound) -> None:
         """Check that a group tells the sensitive values of its own people, all of a person together."""
         table, schema = bound
-        assert release.rows is not None
         assert release.group_of is not None
         own: dict[int, Counter[Any]] = {}
         for group, row, weight in zip(
-            release.group_of.tolist(), release.rows.tolist(), release.weights.tolist(), strict=True
+            release.group_of.tolist(), release.origin.rows.tolist(), release.weights.tolist(), strict=True
         ):
             values = tuple(table[name].domain[table[name].codes[row]] for name in schema.sensitive)
             own.setdefault(group, Counter())[values] += weight
         # the numbers of the groups are drawn anew, so a group is known by its people
         people: dict[Any, Any] = {}
         for group, row, weight in zip(
-            release.group_of.tolist(), release.rows.tolist(), release.weights.tolist(), strict=True
+            release.group_of.tolist(), release.origin.rows.tolist(), release.weights.tolist(), strict=True
         ):
             exact = tuple(table[name].domain[table[name].codes[row]] for name in schema.quasi_identifiers)
             people.setdefault(group, Counter())[exact] += weight
@@ -241,7 +240,7 @@ class TestBucketize:
         with pytest.raises(ParameterError, match="k-anonymity cannot hold; ask for models of the sensitive"):
             sanitize(*people(10, "ill"), Bucketize(model))
 
-    def test_is_the_same_for_the_same_seed(self, as_made: Callable[[Release], pa.Table]) -> None:
+    def test_is_the_same_for_the_same_seed(self, as_made: Callable[[LinkedRelease], pa.Table]) -> None:
         bound = people(40, "ill")
         for how in (Bucketize(ProbabilisticDiversity(2)), Anatomy(2), Bucketize(TCloseness(0.4), "relaxed")):
             first, again, other = (as_made(sanitize(*bound, how, seed=seed)) for seed in (1, 1, 2))

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, sanitize
 from sfumato.data.table import text
 from sfumato.measures.utility.information_loss import attribute_losses
 from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import AsIs, CellSuppression
 
@@ -47,14 +47,14 @@ def table_of(columns: dict[str, list[Any]], weights: dict[str, float] | None = N
     return Table.from_arrow(columns), Schema(tuple(attributes))
 
 
-def written(release: Release) -> list[Record]:
+def written(release: LinkedRelease) -> list[Record]:
     """Return the quasi-identifiers of each record as they stand in the file."""
     records = release.to_arrow(typed=False)
     columns = [records[name].to_pylist() for name in release.schema.quasi_identifiers]
     return list(zip(*columns, strict=True))
 
 
-def cost(release: Release) -> float:
+def cost(release: LinkedRelease) -> float:
     """Return what the suppressed cells cost, and a record that is left out as much as all its cells."""
     names = release.schema.quasi_identifiers
     weights = [release.schema[name].weight for name in names]
@@ -158,9 +158,8 @@ class TestCells:
             return
         assert holds(release, model)
         assert release.n_suppressed <= suppression * table.n_records
-        assert release.rows is not None
         for name in schema.quasi_identifiers:
-            exact = [text(table[name].domain[code]) for code in table[name].codes[release.rows]]
+            exact = [text(table[name].domain[code]) for code in table[name].codes[release.origin.rows]]
             labels = [release.cells[name].labels[code] for code in release.cells[name].codes]
             assert all(label in (value, "*") for label, value in zip(labels, exact, strict=True))
         for part in model.parts:
@@ -298,7 +297,7 @@ class TestAdult:
         assert bound <= cost(sanitize(*adult, CellSuppression(KAnonymity(10)))) <= 1.06 * bound
 
     def test_a_seed_says_which_of_equal_records_lose_cells_but_not_how_many(
-        self, adult: Bound, as_made: Callable[[Release], pa.Table]
+        self, adult: Bound, as_made: Callable[[LinkedRelease], pa.Table]
     ) -> None:
         how = CellSuppression(KAnonymity(10))
         first, again, other = (sanitize(*some_of(adult), how, seed=seed) for seed in (1, 1, 2))

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.models import (
     DeltaDisclosure,
     DistinctDiversity,
@@ -25,6 +25,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.registry.recipe import Recipe
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize import from_clusters as clusters_of
@@ -191,7 +192,7 @@ def test_every_choice_is_the_greedy_one_when_the_work_comes_in_pieces(
     check_greedy(*random_table(2, 150), 4)
 
 
-def classes_by_hand(release: Release) -> list[list[dict[str, Any]]]:
+def classes_by_hand(release: LinkedRelease) -> list[list[dict[str, Any]]]:
     classes: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in release.to_arrow().to_pylist():
         classes.setdefault(tuple(record[name] for name in release.schema.quasi_identifiers), []).append(
@@ -204,12 +205,12 @@ def shares(records: list[dict[str, Any]], name: str) -> dict[Any, float]:
     return {value: n / len(records) for value, n in Counter(record[name] for record in records).items()}
 
 
-def check_everybody_is_there(release: Release, table: Table) -> None:
+def check_everybody_is_there(release: LinkedRelease, table: Table) -> None:
     assert release.n_suppressed == 0
     assert (release.kept == table.weights).all()
     for name, cells in release.cells.items():
         assert cells.sets is not None
-        assert cells.sets.contain(cells.codes, table[name].codes[release.rows]).all()
+        assert cells.sets.contain(cells.codes, table[name].codes[release.origin.rows]).all()
 
 
 @pytest.mark.parametrize("k", [1, 2, 7, 60])
@@ -316,7 +317,7 @@ def test_the_loss_that_it_minimises_is_the_general_loss(
 
 
 def test_one_seed_one_release_and_another_seed_another_beginning(
-    as_made: Callable[[Release], pa.Table],
+    as_made: Callable[[LinkedRelease], pa.Table],
 ) -> None:
     table, schema = random_table(7, 90)
     releases = [sanitize(table, schema, Clustering(KAnonymity(4)), seed=seed) for seed in (0, 0, 1, 2)]

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Recipe, Schema, Table, measure, sanitize
 from sfumato.models import DistinctDiversity, KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Cut
 from sfumato.workflow.project.project_file import Project
@@ -39,7 +40,7 @@ def blocks_of(values: list[Any], bits: str) -> list[tuple[Any, ...]]:
     return [tuple(block) for block in blocks]
 
 
-def released_sets(release: Release, name: str) -> dict[str | None, tuple[Any, ...]]:
+def released_sets(release: LinkedRelease, name: str) -> dict[str | None, tuple[Any, ...]]:
     """Return the original values behind every label."""
     cells = release.cells[name]
     assert cells.sets is not None
@@ -50,11 +51,10 @@ def released_sets(release: Release, name: str) -> dict[str | None, tuple[Any, ..
     }
 
 
-def written_classes(release: Release) -> Counter[frozenset[tuple[int, int]]]:
+def written_classes(release: LinkedRelease) -> Counter[frozenset[tuple[int, int]]]:
     """Return the classes, each as its original rows with the number of their records."""
     classes: dict[tuple[Any, ...], Counter[int]] = {}
-    assert release.rows is not None
-    for place, row in enumerate(release.rows.tolist()):
+    for place, row in enumerate(release.origin.rows.tolist()):
         key = tuple(
             release.cells[name].labels[release.cells[name].codes[place]]
             for name in release.schema.quasi_identifiers

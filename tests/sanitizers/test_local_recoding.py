@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.kernels.greedy_clusters import range_costs
 from sfumato.models import (
     BetaLikeness,
@@ -26,6 +26,7 @@ from sfumato.models import (
 )
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import LocalRecoding, Mondrian
 from sfumato.sanitizers.generalize.class_extraction import extract_classes
@@ -110,17 +111,15 @@ def test_any_small_table_is_covered(ages: list[int], k: int, seed: int, data: st
     except Infeasible:
         assert n_records < k or len(set(illness)) < 2
         return
-    assert release.original is not None
-    assert release.rows is not None
-    assert (release.kept == release.original.weights).all()
+    assert (release.kept == release.origin.table.weights).all()
     assert model.satisfied(release.classes).all()
     for name in ("age", "illness"):
         cells = release.cells[name]
         assert cells.sets is not None
-        assert cells.sets.contain(cells.codes, release.original[name].codes[release.rows]).all()
+        assert cells.sets.contain(cells.codes, release.origin.table[name].codes[release.origin.rows]).all()
 
 
-def test_equal_seeds_give_equal_releases(as_made: Callable[[Release], pa.Table]) -> None:
+def test_equal_seeds_give_equal_releases(as_made: Callable[[LinkedRelease], pa.Table]) -> None:
     table, schema = people(7)
     for model in (KAnonymity(4), KAnonymity(3) & TCloseness(0.3)):
         one, other = (as_made(sanitize(table, schema, LocalRecoding(model), seed=5)) for _ in range(2))

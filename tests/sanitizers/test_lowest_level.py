@@ -99,8 +99,7 @@ def test_the_loss_counts_from_the_original_values() -> None:
     ages = (3 * 2 + 2 * 1 + 2 * 1 + 3 * 2) / 9 / 10
     lands = (5 * 1 + 3 * 0 + 2 * 1) / 4 / 10
     assert loss.value == pytest.approx((ages + lands) / 2)
-    assert release.original is not None
-    assert len(set(release.original["age"].codes.tolist())) == 10
+    assert len(set(release.origin.table["age"].codes.tolist())) == 10
 
 
 def test_the_risk_before_anything_is_done_is_that_of_the_exact_values() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
 from sfumato.models import (
     BetaLikeness,
     DeltaDisclosure,
@@ -23,6 +23,7 @@ from sfumato.models import (
     ProbabilisticDiversity,
     TCloseness,
 )
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize import mondrian
@@ -135,24 +136,22 @@ def judge_of(model: PrivacyModel, table: Table, schema: Schema) -> Judge:
     return lambda rows: all(test(rows) for test in tests)
 
 
-def partition(release: Release) -> set[frozenset[int]]:
+def partition(release: LinkedRelease) -> set[frozenset[int]]:
     """Return the original rows of each class."""
-    assert release.rows is not None
     parts: dict[int, set[int]] = {}
-    for row, number in zip(release.rows.tolist(), release.classes.class_of.tolist(), strict=True):
+    for row, number in zip(release.origin.rows.tolist(), release.classes.class_of.tolist(), strict=True):
         parts.setdefault(number, set()).add(row)
     return {frozenset(part) for part in parts.values()}
 
 
-def merged_by_label(parts: set[frozenset[int]], release: Release) -> set[frozenset[int]]:
+def merged_by_label(parts: set[frozenset[int]], release: LinkedRelease) -> set[frozenset[int]]:
     """Put parts together whose released values are written alike: nobody can tell them apart."""
-    assert release.rows is not None
     labels = {
         row: tuple(
             release.cells[name].labels[release.cells[name].codes[place]]
             for name in release.schema.quasi_identifiers
         )
-        for place, row in enumerate(release.rows.tolist())
+        for place, row in enumerate(release.origin.rows.tolist())
     }
     together: dict[frozenset[Any], set[int]] = {}
     for part in parts:
@@ -362,7 +361,7 @@ class TestRelaxed:
         )
 
     def test_is_the_same_for_the_same_seed(
-        self, adult: Bound, as_made: Callable[[Release], pa.Table]
+        self, adult: Bound, as_made: Callable[[LinkedRelease], pa.Table]
     ) -> None:
         how = Mondrian(KAnonymity(100), "relaxed")
         first, again, other = (as_made(sanitize(*adult, how, seed=seed)) for seed in (1, 1, 2))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Recipe, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Recipe, Schema, Table, measure, sanitize
 from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import Mondrian
 
@@ -108,22 +108,20 @@ class Reference:
         return size >= self.k
 
 
-def partition(release: Release) -> set[frozenset[int]]:
+def partition(release: LinkedRelease) -> set[frozenset[int]]:
     """Return the original rows of each class."""
-    assert release.rows is not None
     parts: dict[int, set[int]] = {}
-    for row, number in zip(release.rows.tolist(), release.classes.class_of.tolist(), strict=True):
+    for row, number in zip(release.origin.rows.tolist(), release.classes.class_of.tolist(), strict=True):
         parts.setdefault(number, set()).add(row)
     return {frozenset(part) for part in parts.values()}
 
 
-def merged_by_label(parts: set[frozenset[int]], release: Release) -> set[frozenset[int]]:
+def merged_by_label(parts: set[frozenset[int]], release: LinkedRelease) -> set[frozenset[int]]:
     """Put parts together whose released values are written alike: nobody can tell them apart."""
-    assert release.rows is not None
     names = release.schema.quasi_identifiers
     labels = {
         row: tuple(release.cells[name].labels[release.cells[name].codes[place]] for name in names)
-        for place, row in enumerate(release.rows.tolist())
+        for place, row in enumerate(release.origin.rows.tolist())
     }
     together: dict[frozenset[Any], set[int]] = {}
     for part in parts:
@@ -167,13 +165,11 @@ class TestReference:
 
 
 class TestWorkload:
-    def accuracy(self, release: Release, target: str) -> float:
+    def accuracy(self, release: LinkedRelease, target: str) -> float:
         """Return how many records a researcher gets right who says the commonest value of the class."""
-        assert release.original is not None
-        assert release.rows is not None
-        column = release.original[target]
+        column = release.origin.table[target]
         counts = np.zeros((release.classes.n_classes, len(column.domain)), dtype=np.int64)
-        np.add.at(counts, (release.classes.class_of, column.codes[release.rows]), release.weights)
+        np.add.at(counts, (release.classes.class_of, column.codes[release.origin.rows]), release.weights)
         return float(counts.max(axis=1).sum() / counts.sum())
 
     @pytest.mark.parametrize("target", ["occupation", "sex", "education"])

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato import Release, Schema, Table, register
+from sfumato import Schema, Table, register
+from sfumato.results import LinkedRelease
 from sfumato.sanitizers import Laplace
 
 
@@ -35,7 +36,7 @@ class SeededLaplace(Laplace):
     repeatable: ClassVar[bool] = True
     unfit: ClassVar[str] = "its noise comes from a seed and can be taken off; use laplace"
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the numeric attributes with noise that comes from the seed."""
 
         def add_noise(values: NDArray[np.float64], scale: float) -> NDArray[np.float64]:

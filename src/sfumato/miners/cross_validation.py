@@ -21,7 +21,7 @@ from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.learning_task import LearningTask, pose
 from sfumato.registry import methods
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import Memory
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
@@ -29,7 +29,7 @@ from sfumato.runtime.errors import DataError, ParameterError, suggestion
 _known: Memory[Predictions] = Memory(128)
 
 
-def original_view(table: Table, schema: Schema) -> Release:
+def original_view(table: Table, schema: Schema) -> LinkedRelease:
     """Return the original as a release of itself: what a miner learns from it is the most there is.
 
     Examples
@@ -203,9 +203,11 @@ def fingerprint(release: Release, names: Sequence[str]) -> str:
         digest.update(cells.codes.tobytes())
         if cells.sets is not None:
             digest.update(cells.sets.starts.tobytes() + cells.sets.members.tobytes())
-    for array in (release.weights, release.rows, release.group_of):
+    origin = release.origin if isinstance(release, LinkedRelease) else None
+    rows = None if origin is None else origin.linked_rows
+    for array in (release.weights, rows, release.group_of):
         digest.update(b"-" if array is None else array.tobytes())
-    digest.update((release.original.fingerprint if release.original is not None else "").encode())
+    digest.update(("" if origin is None else origin.table.fingerprint).encode())
     return digest.hexdigest()
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.table import Value
 from sfumato.miners.base import Predicts
 from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.runtime.errors import DataError
@@ -48,8 +48,8 @@ class Labels:
 def target_domain(release: Release, target: str) -> tuple[Value, ...]:
     """Return the values that are predicted: the original's where it is known."""
     cells = release.cells[target]
-    if release.original is not None:
-        return release.original[target].domain
+    if isinstance(release, LinkedRelease):
+        return release.origin.table[target].domain
     return cells.domain or cells.labels
 
 
@@ -58,8 +58,8 @@ def true_codes(release: Release, target: str) -> Codes:
 
     Where the original row is not known, a value that was released exactly is the true one.
     """
-    if release.original is not None and release.rows is not None:
-        return release.original[target].codes[release.rows]
+    if isinstance(release, LinkedRelease) and release.origin.linked_rows is not None:
+        return release.origin.table[target].codes[release.origin.linked_rows]
     cells = release.cells[target]
     exchanged = release.group_of is not None and target in release.schema.sensitive
     if exchanged or cells.sets is None or not cells.sets.exact:
@@ -117,9 +117,9 @@ def _members(release: Release, target: str, cells: Cells) -> Shares:
     if cells.sets is not None:
         sizes = np.diff(cells.sets.starts)
         return Shares(cells.sets.starts, cells.sets.members.astype(np.int64), np.repeat(1 / sizes, sizes))
-    if release.original is None:
+    if not isinstance(release, LinkedRelease):
         return single(np.arange(len(cells.labels)))
-    noisy, exact = numbers_of(cells, "numeric"), as_numbers(release.original[target].domain)
+    noisy, exact = numbers_of(cells, "numeric"), as_numbers(release.origin.table[target].domain)
     if noisy is None or exact is None:
         raise DataError(f"the released values of {target!r} cannot be compared with the original ones")
     return single(_nearest(noisy.middle, exact))

@@ -12,11 +12,14 @@ _HOMES = {
     "Codebook": "reading.codebook",
     "Comparison": "workflow.choose.comparison",
     "Decision": "results.decision",
+    "Earlier": "results.origin",
     "Evidence": "workflow.publish.publish",
     "Frontier": "results.frontier",
     "Inspection": "workflow.explore.inspection",
     "Limit": "results.pareto",
+    "LinkedRelease": "results.release",
     "Measurement": "results.measurement",
+    "Origin": "results.origin",
     "Picture": "registry.display",
     "Publication": "workflow.project.project_file",
     "Query": "workflow.query.query_language",
@@ -24,6 +27,7 @@ _HOMES = {
     "Recoding": "results.recoding",
     "Release": "results.release",
     "Verification": "results.verification_outcome",
+    "origin_of": "results.release",
 }
 
 __all__ = sorted(_HOMES)

@@ -5,9 +5,10 @@ from sfumato.registry.display import Picture
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
+from sfumato.results.origin import Earlier, Origin
 from sfumato.results.pareto import Limit
 from sfumato.results.recoding import Recoding
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release, origin_of
 from sfumato.results.verification_outcome import Verification
 from sfumato.verification.check import Check
 from sfumato.workflow.choose.comparison import Comparison
@@ -28,11 +29,14 @@ __all__ = [
     "Codebook",
     "Comparison",
     "Decision",
+    "Earlier",
     "Evidence",
     "Frontier",
     "Inspection",
     "Limit",
+    "LinkedRelease",
     "Measurement",
+    "Origin",
     "Picture",
     "Publication",
     "Query",
@@ -40,4 +44,5 @@ __all__ = [
     "Recoding",
     "Release",
     "Verification",
+    "origin_of",
 ]

@@ -9,34 +9,30 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.schema import Attribute
-from sfumato.data.table import (
-    Column,
-    Kind,
-    Table,
-    Value,
-)
+from sfumato.data.table import Column, Kind, Table, Value
 from sfumato.models.base import PrivacyModel
 from sfumato.results.extended_hierarchy import placed
-from sfumato.results.release import Release, failing_rows, without_rows
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, Release, failing_rows, without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Integers
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 
-def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> Release:
-    """Put releases of the same attributes together: classes with equal labels are one class.
+def combine_releases(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> LinkedRelease:
+    """Combine releases of the same attributes into one, in which classes with equal labels are one class.
 
-    What an adversary knew before is the distribution of all their records.
+    The adversary's prior is the distribution of all their records. The original of the combined release is
+    the combined release itself.
 
     Parameters
     ----------
     releases
-        The newest first; its schema counts.
+        The newest first; the result has its schema.
     people
-        For each release whose each of its records is, numbered alike, where that is known; then every record
-        is a row of its own. People of a release for which it is not known count as others.
+        For each release the person of each record, with equal numbers in all releases, or ``None`` where that
+        is unknown. If any are given, every record becomes a row of its own. People of a release without
+        numbers count as different from everyone else.
 
     Examples
     --------
@@ -44,49 +40,51 @@ def together(releases: Sequence[Release], people: Sequence[Integers | None] = ()
     >>> from sfumato.models import KAnonymity
     >>> from sfumato.sanitizers import Mondrian
     >>> release = sanitize(*datasets.hospital(), Mondrian(KAnonymity(3)))
-    >>> (together([release, release]).classes.sizes == 2 * release.classes.sizes).all()
+    >>> (combine_releases([release, release]).classes.sizes == 2 * release.classes.sizes).all()
     np.True_
     """
     newest = releases[0]
     numbers = [*people, *[None] * (len(releases) - len(people))]
-    one_by_one = _one_by_one(releases, numbers)
-    taken = [_rows(each, one_by_one=one_by_one) for each in releases]
-    weights = np.concatenate([counts for _, counts in taken])
-    names = [name for name in newest.schema.released if all(name in each.cells for each in releases)]
+    by_record = _needs_row_per_record(releases, numbers)
+    rows_of = [_rows_and_weights(release, by_record=by_record) for release in releases]
+    weights = np.concatenate([counts for _, counts in rows_of])
+    names = [name for name in newest.schema.released if all(name in r.cells for r in releases)]
     cells, attributes = {}, {}
     for name in names:
-        codes, labels = _joined(
-            [each.cells[name].take(rows) for each, (rows, _) in zip(releases, taken, strict=True)]
+        codes, labels = _renumbered(
+            [release.cells[name].take(rows) for release, (rows, _) in zip(releases, rows_of, strict=True)]
         )
         if name in newest.schema.sensitive and ROOT not in labels:
-            attributes[name], cells[name] = _exact(newest, name, codes, labels)
+            attributes[name], cells[name] = _exact_cells(newest, name, codes, labels)
         else:
             cells[name] = Cells(codes, labels)
     schema = replace(
         newest.schema, attributes=tuple(attributes.get(a.name, a) for a in newest.schema.attributes)
     )
     columns = {name: Column(cells[name].codes, cells[name].domain or cells[name].labels) for name in cells}
-    return Release(
+    table = Table(columns, weights, _person_numbers(releases, numbers, rows_of))
+    return LinkedRelease(
         schema=schema,
         cells=cells,
         weights=weights,
         n_original=int(weights.sum()),
-        original=Table(columns, weights, _people(releases, numbers, taken)),
-        rows=np.arange(len(weights)),
+        origin=Origin(table, np.arange(len(weights))),
     )
 
 
-def _joined(cells: Sequence[Cells]) -> tuple[Codes, tuple[Label, ...]]:
-    """Number the labels of several releases as one."""
+def _renumbered(columns: Sequence[Cells]) -> tuple[Codes, tuple[Label, ...]]:
+    """Number the labels of several releases alike."""
     place: dict[Label, int] = {}
     codes = [
-        np.array([place.setdefault(label, len(place)) for label in each.labels], dtype=np.int32)[each.codes]
-        for each in cells
+        np.array([place.setdefault(label, len(place)) for label in cells.labels], dtype=np.int32)[cells.codes]
+        for cells in columns
     ]
     return np.concatenate(codes), tuple(place)
 
 
-def _exact(newest: Release, name: str, codes: Codes, labels: tuple[Label, ...]) -> tuple[Attribute, Cells]:
+def _exact_cells(
+    newest: Release, name: str, codes: Codes, labels: tuple[Label, ...]
+) -> tuple[Attribute, Cells]:
     """Return a sensitive attribute with the hierarchy over all its values, for models that need distances."""
     described = (newest.schema.given or newest.schema)[name]
     kind: Kind = newest.schema[name].kind or "categorical"
@@ -95,7 +93,8 @@ def _exact(newest: Release, name: str, codes: Codes, labels: tuple[Label, ...]) 
         number(label) if kind == "numeric" and label is not None else label for label in labels
     ]
     hierarchy = placed(described, kind, seen, values).hierarchy
-    used = hierarchy.build(tuple(sorted_as(hierarchy.values, values)), kind)
+    wanted = set(values)
+    used = hierarchy.build(tuple(value for value in hierarchy.values if value in wanted), kind)
     place = {label: code for code, label in enumerate(used.labels[0])}
     own = np.array([place[label] for label in labels], dtype=np.int32)
     n_values = len(used.values)
@@ -106,81 +105,77 @@ def _exact(newest: Release, name: str, codes: Codes, labels: tuple[Label, ...]) 
     return replace(newest.schema[name], hierarchy=used), cells
 
 
-def sorted_as(order: Sequence[Value], values: Sequence[Value]) -> list[Value]:
-    """Return values in the order in which they stand in another list."""
-    wanted = set(values)
-    return [value for value in order if value in wanted]
+def _needs_row_per_record(releases: Sequence[Release], numbers: Sequence[Integers | None]) -> bool:
+    """Return whether equal records need rows of their own, because they may be those of different people."""
+    known = [release.people is not None for release in releases]
+    return any(people is not None for people in numbers) or any(known) != all(known)
 
 
-def _one_by_one(releases: Sequence[Release], numbers: Sequence[Integers | None]) -> bool:
-    """Return whether equal records must be told apart: those of different people, where some are known."""
-    known = [each.people is not None for each in releases]
-    return any(each is not None for each in numbers) or any(known) != all(known)
-
-
-def _rows(release: Release, *, one_by_one: bool) -> tuple[Integers, Integers]:
-    """Return the rows that are put together, and how many records each stands for."""
+def _rows_and_weights(release: Release, *, by_record: bool) -> tuple[Integers, Integers]:
     rows = np.arange(release.n_rows)
-    if not one_by_one:
+    if not by_record:
         return rows, release.weights
     return np.repeat(rows, release.weights), np.ones(release.n_records, dtype=np.int64)
 
 
-def _people(
+def _person_numbers(
     releases: Sequence[Release],
     numbers: Sequence[Integers | None],
-    taken: Sequence[tuple[Integers, Integers]],
+    rows_of: Sequence[tuple[Integers, Integers]],
 ) -> Integers | None:
-    """Return whose each row is; people of a release that nobody numbered count as different from all."""
-    if all(each.people is None for each in releases) and all(each is None for each in numbers):
+    """Return the person of each combined row; people without numbers count as different from everyone."""
+    if all(release.people is None for release in releases) and all(own is None for own in numbers):
         return None
-    begun = max((int(each.max(initial=-1)) + 1 for each in numbers if each is not None), default=0)
-    found = []
-    for release, own, (rows, _) in zip(releases, numbers, taken, strict=True):
+    next_number = max(
+        (int(people.max(initial=-1)) + 1 for people in numbers if people is not None), default=0
+    )
+    person_of = []
+    for release, own, (rows, _) in zip(releases, numbers, rows_of, strict=True):
         if own is not None:
-            found.append(own)
+            person_of.append(own)
             continue
         others = np.arange(len(rows)) if release.people is None else release.people.person_of[rows]
-        found.append(others + begun)
-        begun += int(others.max(initial=-1)) + 1
-    return np.unique(np.concatenate(found), return_inverse=True)[1]
+        person_of.append(others + next_number)
+        next_number += int(others.max(initial=-1)) + 1
+    return np.unique(np.concatenate(person_of), return_inverse=True)[1]
 
 
-def failing(
+def rows_to_suppress(
     release: Release,
     earlier: Sequence[Release],
     model: PrivacyModel | None,
     people: Sequence[Integers | None] = (),
 ) -> Booleans:
-    """Return which rows must be left out, so that a model holds alone and together with earlier releases.
+    """Return which rows to suppress so that a model holds alone and together with earlier releases.
 
-    Rows are left out until it does in every class that still has one; classes of the earlier releases alone
-    cannot be helped any more.
+    Rows are suppressed until the model holds in every class that still has a row of the new release. Classes
+    that only earlier releases have cannot be protected any more.
 
     Parameters
     ----------
     release
-        The new one.
+        The new release.
     earlier
-        What was published before.
+        The releases that were published before.
     model
-        What must hold.
+        The model that must hold.
     people
-        Whose each record of the new one and of each earlier one is, numbered alike, where that is known.
+        The person of each record of the new release and of each earlier one, with equal numbers in all, or
+        ``None`` where that is unknown.
     """
     drop = np.zeros(release.n_rows, dtype=np.bool_)
     while model is not None and not drop.all():
-        left = np.flatnonzero(~drop)
+        remaining = np.flatnonzero(~drop)
         rest = without_rows(release, drop)
         fails = failing_rows(rest, model)
         if earlier:
             stay = np.repeat(~drop, release.weights)
             numbers = [None if own is None else own[stay] for own in people[:1]] + [*people[1:]]
-            every = [rest, *earlier]
-            rows, _ = _rows(rest, one_by_one=_one_by_one(every, numbers))
+            releases = [rest, *earlier]
+            rows, _ = _rows_and_weights(rest, by_record=_needs_row_per_record(releases, numbers))
             first = np.searchsorted(rows, np.arange(rest.n_rows))
-            fails |= failing_rows(together(every, numbers), model)[first]
+            fails |= failing_rows(combine_releases(releases, numbers), model)[first]
         if not fails.any():
             break
-        drop[left[fails]] = True
+        drop[remaining[fails]] = True
     return drop

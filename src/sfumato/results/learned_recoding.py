@@ -13,10 +13,10 @@ import numpy as np
 
 from sfumato.data.schema import bound
 from sfumato.data.table import Column, Table, Value, encode
-from sfumato.results.intersection import failing
+from sfumato.results.intersection import rows_to_suppress
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding
-from sfumato.results.release import Release, without_rows
+from sfumato.results.release import LinkedRelease, origin_of, without_rows
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet, UserError
 
@@ -29,7 +29,7 @@ _NOTE = (
 )
 
 
-def enforced(recoding: Recoding, records: Table) -> Release:
+def enforced(recoding: Recoding, records: Table) -> LinkedRelease:
     """Release all records by a recoding that was learned on some of them.
 
     Parameters
@@ -45,7 +45,7 @@ def enforced(recoding: Recoding, records: Table) -> Release:
         If more records would have to be left out than the recipe allows, or than 5% where it names no share.
     """
     taken = take(recoding, records)
-    release = without_rows(taken.release, failing(taken.release, (), recoding.model))
+    release = without_rows(taken.release, rows_to_suppress(taken.release, (), recoding.model))
     most = recoding.suppression or USUAL_LIMIT
     share = 1 - release.n_records / release.n_original
     if share > most:
@@ -84,7 +84,7 @@ def released_alike(
     >>> released_alike(recoding, "age", pyarrow.chunked_array([[21, 33, 29, 35]])).tolist()
     [0, 1, 0, 1]
     """
-    if recoding.recodes != "values" or recoding.release.original is None:
+    if recoding.recodes != "values" or not isinstance(recoding.release, LinkedRelease):
         raise UserError(
             f"{recoding.recipe.sanitizer} recodes classes, not values: what a value becomes depends on the "
             "whole record; learn on a sample with full-domain or cut, or on all records"
@@ -115,19 +115,16 @@ def _labels(recoding: Recoding, name: str, column: Column) -> Integers:
     release = take(
         replace(recoding, schema=schema), Table(columns, np.ones(n_values, dtype=np.int64))
     ).release
-    assert release.rows is not None
     labels = np.full(n_values, -1, dtype=np.int64)
-    labels[release.rows] = release.cells[name].codes
+    labels[release.origin.rows] = release.cells[name].codes
     return labels
 
 
 def _some(recoding: Recoding, name: str) -> Value:
     """Return a value of an attribute that the release kept."""
-    release = recoding.release
-    assert release.original is not None
-    assert release.rows is not None
-    column = release.original[name]
-    return column.domain[int(column.codes[release.rows[0]])]
+    origin = origin_of(recoding.release)
+    column = origin.table[name]
+    return column.domain[int(column.codes[origin.rows[0]])]
 
 
 USUAL_LIMIT = 0.05

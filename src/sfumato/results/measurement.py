@@ -16,7 +16,7 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, ReleaseType, Words
 from sfumato.registry.plugin_errors import blamed_on, failed
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.people_groups import Group, own_classes, own_records
+from sfumato.results.people_groups import Group, classes_with_group, records_of_group
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.runtime.progress import speaking_of
@@ -160,7 +160,9 @@ class Measure(ABC):
         Of utility what is lost in their own records, of privacy what the classes tell that hold one of them,
         whole as they are. A measure that looks at people otherwise says how itself.
         """
-        return self.measure((own_records if self.axis == "utility" else own_classes)(release, group))
+        return self.measure(
+            (records_of_group if self.axis == "utility" else classes_with_group)(release, group)
+        )
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""Groups: the people with one value of an attribute, and what a release is to them."""
+"""The people with one value of an attribute, and the part of a release that concerns them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from sfumato.data.table import Table, text
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release, without_rows
+from sfumato.results.origin import Origin
+from sfumato.results.release import AnyRelease, LinkedRelease, Release, linked, origin_of, without_rows
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 
@@ -21,15 +22,15 @@ class Group:
     Parameters
     ----------
     attribute
-        The attribute that tells people apart.
+        The attribute.
     value
-        Their value of it; ``None`` is no value.
+        The value of it that they share; ``None`` is a missing one.
     name
         The value as it is written.
     members
-        Which rows of the original are theirs.
+        For each row of the original whether it is theirs.
     n_records
-        How many records these are.
+        The number of their records.
     """
 
     attribute: str
@@ -40,8 +41,8 @@ class Group:
 
 
 def groups_of(release: Release, attribute: str, smallest: int) -> Iterator[Group]:
-    """Yield the groups of the original that have so many records, in the order of their values."""
-    table = _original(release)
+    """Yield the groups of the original with at least ``smallest`` records, in the order of their values."""
+    table = origin_of(release).table
     if attribute not in release.cells:
         hint = suggestion(attribute, release.cells) or f"; it has {', '.join(release.cells)}"
         raise ParameterError(f"the release has no attribute {attribute!r}{hint}")
@@ -54,50 +55,42 @@ def groups_of(release: Release, attribute: str, smallest: int) -> Iterator[Group
             yield Group(attribute, value, text(value) or "missing", members, n_records)
 
 
-def own_records(release: Release, group: Group) -> Release:
-    """Return the released records of a group as a release of its original ones."""
-    table = _original(release)
-    kept = without_rows(release, ~_released(release, group))
+def records_of_group(release: Release, group: Group) -> LinkedRelease:
+    """Return the released records of a group, with its part of the original table as their original."""
+    kept = without_rows(linked(release), ~_rows_of_group(release, group))
+    table, linked_rows = kept.origin.table, kept.origin.linked_rows
     rows = np.flatnonzero(group.members)
     part = table.part(rows, table.weights[rows])
     place = np.cumsum(group.members) - 1
-    return replace(
-        kept,
-        original=part,
-        rows=None if kept.rows is None else place[kept.rows],
-        n_original=part.n_records,
-        earlier=(),
-    )
+    origin = Origin(part, None if linked_rows is None else place[linked_rows])
+    return replace(kept, origin=origin, n_original=part.n_records)
 
 
-def own_classes(release: Release, group: Group) -> Release:
-    """Return the classes, or the groups with values of their own, that hold somebody of a group."""
+def classes_with_group(release: AnyRelease, group: Group) -> AnyRelease:
+    """Return the classes that hold someone of a group, whole.
+
+    If sensitive values are published for groups of records, these are the classes.
+    """
     partition = release.groups if release.group_of is not None else release.classes
-    held = np.zeros(partition.n_classes, dtype=np.bool_)
-    held[partition.class_of[_released(release, group)]] = True
-    return without_rows(release, ~held[partition.class_of])
+    has_member = np.zeros(partition.n_classes, dtype=np.bool_)
+    has_member[partition.class_of[_rows_of_group(release, group)]] = True
+    return without_rows(release, ~has_member[partition.class_of])
 
 
-def _original(release: Release) -> Table:
-    if release.original is None:
-        raise NotApplicable("the original is needed, and the release was read from files alone")
-    return release.original
-
-
-def _released(release: Release, group: Group) -> Booleans:
+def _rows_of_group(release: Release, group: Group) -> Booleans:
     """Return which released rows are those of a group, by the original or by the released value."""
-    released = _by_original(release, group) if release.rows is not None else _by_value(release, group)
-    if not released.any():
+    origin = origin_of(release)
+    if origin.linked_rows is None:
+        of_group = _by_released_value(release, origin.table, group)
+    else:
+        of_group = group.members[origin.linked_rows]
+    if not of_group.any():
         raise NotApplicable("no record of the group is released")
-    return released
+    return of_group
 
 
-def _by_original(release: Release, group: Group) -> Booleans:
-    return group.members[release.rows]
-
-
-def _by_value(release: Release, group: Group) -> Booleans:
-    column, cells = _original(release)[group.attribute], release.cells[group.attribute]
+def _by_released_value(release: Release, table: Table, group: Group) -> Booleans:
+    column, cells = table[group.attribute], release.cells[group.attribute]
     if cells.sets is None or not cells.sets.exact:
         raise NotApplicable(f"the released values of {group.attribute!r} do not tell who is in which group")
     codes: Integers = cells.sets.members[cells.codes]

@@ -14,8 +14,9 @@ from sfumato.kernels.first_match import first_covering_class
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.results.extended_hierarchy import Placed, placed, typed_columns
 from sfumato.results.label_parsing import Spellings
+from sfumato.results.origin import Origin
 from sfumato.results.recoding import Recoding, ReleasedValues, is_withheld, loses_least
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells, ValueSets, exact_cells, suppressed_cells
 from sfumato.runtime.arrays import Booleans, Codes, Integers
 
@@ -38,7 +39,7 @@ class Taken:
         under the empty name those whose values no class has together.
     """
 
-    release: Release
+    release: LinkedRelease
     schema: Schema = field(repr=False)
     withheld: Mapping[str, int] = field(default_factory=dict)
 
@@ -87,13 +88,12 @@ def take(recoding: Recoding, records: Records) -> Taken:
     cells = {name: _cells(readings[name], label_of[name][rows], bound[name]) for name in readings}
     for name in (*schema.sensitive, *schema.insensitive):
         cells[name] = _untouched(recoding.values[name], bound[name], schema, name, rows)
-    release = Release(
+    release = LinkedRelease(
         schema=replace(schema, given=recoding.schema),
         cells={name: cells[name] for name in schema.released},
         weights=bound.weights[rows],
         n_original=bound.n_records,
-        original=bound,
-        rows=rows,
+        origin=Origin(bound, rows),
         recipe=recoding.recipe,
         notes=recoding.release.notes,
     )
@@ -296,7 +296,7 @@ def classes_taking(earlier: Release, bound: Table, schema: Schema) -> Integers:
     members, losses = [], []
     for name in names:
         column = bound[name]
-        seen = () if earlier.original is None else earlier.original[name].domain
+        seen = earlier.origin.table[name].domain if isinstance(earlier, LinkedRelease) else ()
         hierarchy = placed(described[name], column.kind, seen, column.domain).hierarchy
         known = Column(np.empty(0, dtype=np.int32), hierarchy.values, column.kind)
         spellings = Spellings(known, hierarchy, schema.decimal, schema.thousands)

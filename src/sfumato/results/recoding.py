@@ -15,7 +15,7 @@ from sfumato.kernels.row_groups import first_row_of_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.recipe import Recipe
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers, sealed
 from sfumato.runtime.errors import UserError
@@ -187,7 +187,7 @@ def _described(schema: Schema) -> Schema:
 def _values(release: Release, name: str) -> ReleasedValues:
     cells = release.cells[name]
     assert cells.sets is not None
-    seen = () if release.original is None else release.original[name].domain
+    seen = release.origin.table[name].domain if isinstance(release, LinkedRelease) else ()
     labels, losses = _used(cells) if name in release.schema.quasi_identifiers else (cells.labels, None)
     if losses is None:
         losses = cells.sets.losses

@@ -1,26 +1,28 @@
-"""A release: what would be published, and nothing else."""
+"""Releases: what would be published, and, for their owner, the same with a link to the original."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
-from sfumato.data.hierarchy import Hierarchy, Label
-from sfumato.data.schema import Schema
+from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import People, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import ReleaseType
 from sfumato.registry.display import Picture, as_pandas, listed
 from sfumato.registry.recipe import Recipe
+from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.origin import Earlier, Origin
 from sfumato.results.released_column import Cells, exact_cells
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed, secret_order
+from sfumato.results.written_order import Order, drawn_order
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +34,9 @@ Form = Literal["one-table", "two-tables"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Release:
-    """The released rows of a table. A suppressed record is not in it, nor is its sensitive value.
+    """What would be published: the released rows of a table. Suppressed records are not part of it.
+
+    A sanitizer returns a `LinkedRelease`, which adds what only the owner knows.
 
     Parameters
     ----------
@@ -44,9 +48,6 @@ class Release:
         The number of records of each released row.
     n_original
         The number of records of the original.
-    original, rows
-        The (bound) original table and, for each released row, the original row that it comes from;
-        ``None`` when the release was read from files and that is not known.
     group_of
         The group of each row, where it is not its class: the records that share one published
         distribution of the sensitive values.
@@ -57,18 +58,13 @@ class Release:
         How it was made.
     notes
         What a reader should know, in sentences.
-    earlier
-        What was published before of the same people, or of some of them. It is no part of what is published.
     type
         What its rows stand for: ``people`` one by one, with true values or sets that hold them; people with
         values that were changed (``perturbed``); or nobody (``synthetic``).
     sampled
         Whether the records were drawn at random from all of them, so that a reader counts each for several.
-    person_names
-        Whose each record of the original is, where new records were given a kept recoding and a column tells.
-        Next month's people are recognized by it. It is no part of what is published.
-    told_original
-        The number of original records that readers are told, where the true one would say too much: with
+    reported_original
+        The number of original records that readers are given, where the true one would say too much: with
         differential privacy a count with noise.
     """
 
@@ -76,23 +72,17 @@ class Release:
     cells: Mapping[str, Cells]
     weights: Integers = field(repr=False)
     n_original: int
-    original: Table | None = field(default=None, repr=False)
-    rows: Integers | None = field(default=None, repr=False)
     group_of: Integers | None = field(default=None, repr=False)
     form: Form = "one-table"
     recipe: Recipe | None = None
     notes: tuple[str, ...] = ()
-    earlier: tuple[Earlier, ...] = field(default=(), repr=False)
     type: ReleaseType = "people"
     sampled: bool = False
-    told_original: int | None = None
-    person_names: PersonNames | None = field(default=None, repr=False)
+    reported_original: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.int64))
         object.__setattr__(self, "cells", dict(self.cells))
-        if self.rows is not None:
-            object.__setattr__(self, "rows", frozen(self.rows, np.int64))
         if self.group_of is not None:
             object.__setattr__(self, "group_of", frozen(self.group_of, np.int64))
 
@@ -108,7 +98,7 @@ class Release:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of records that are left out; of made-up ones none is."""
+        """The number of suppressed records; 0 for synthetic records."""
         return 0 if self.type == "synthetic" else self.n_original - self.n_records
 
     @property
@@ -117,24 +107,10 @@ class Release:
         stands_for_all = self.type == "synthetic" or self.sampled
         return self.n_original / self.n_records if stands_for_all and self.n_records else 1.0
 
-    @cached_property
-    def kept(self) -> Integers:
-        """For each row of the original, how many of its records are released."""
-        if self.original is None or self.rows is None:
-            raise ValueError("a release that was read from files does not know its original")
-        return sealed(sum_by_group(self.rows, self.original.n_rows, self.weights))
-
-    @cached_property
+    @property
     def survey_weights(self) -> Floats | None:
-        """For each released row, how many people of the population its records stand for.
-
-        ``None`` where no survey weights are known. Records that are equal in the original share theirs
-        evenly: where they are released apart, it makes no difference which is which.
-        """
-        if self.rows is None or self.original is None or self.original.survey_weights is None:
-            return None
-        of_record = self.original.survey_weights / self.original.weights
-        return sealed(self.weights * of_record[self.rows])
+        """For each released row, how many of the population its records stand for; ``None`` if unknown."""
+        return None
 
     @cached_property
     def classes(self) -> EquivalenceClasses:
@@ -157,15 +133,15 @@ class Release:
         sensitive, domains = self._sensitive(), self._domains()
         return count_classes(class_of, n_classes, self.weights, sensitive, domains, self.people)
 
-    @cached_property
+    @property
     def people(self) -> People | None:
-        """Whose each released row is; ``None`` where nobody has several records, or it is not known."""
-        return None if self.original is None or self.rows is None else self.original.people(self.rows)
+        """The person of each released row; ``None`` if nobody has several records, or it is not known."""
+        return None
 
     @property
     def n_original_people(self) -> int:
         """The number of people of the original: of records, where nobody is known to have several."""
-        return self.n_original if self.people is None or self.original is None else self.original.n_people
+        return self.n_original
 
     @cached_property
     def n_people(self) -> int:
@@ -184,14 +160,12 @@ class Release:
         }
 
     def own_values(self, name: str) -> Codes:
-        """Return for each row the code of the released sensitive value of its own person.
+        """Return for each row the code of the sensitive value of its own person, as far as it is known.
 
-        Where values are exchanged within groups, a row shows another person's; whose it is, is known from the
-        original alone.
+        If values are permuted within groups, a row shows another person's value, and only the original says
+        whose.
         """
-        if self.group_of is None or self.original is None or self.rows is None:
-            return self.cells[name].codes
-        return self.original[name].codes[self.rows]
+        return self.cells[name].codes
 
     def _domains(self) -> dict[str, SensitiveDomain]:
         return {
@@ -207,24 +181,15 @@ class Release:
         return source if fits and isinstance(source, Hierarchy) else None
 
     def _prior(self, name: str) -> Floats:
-        """Return p(T, ·) over the released values, of all original records.
-
-        Where the original is not known, or a released value is not a part of a partition of the original
-        ones, it is the distribution of the released records.
-        """
+        """Return p(T, ·) over the released values, of the released records: a reader knows no others."""
         cells = self.cells[name]
-        if self.original is None or cells.sets is None or cells.sets.overlap:
-            counts, n_people = contributed(cells.codes, len(cells.labels), self.weights, self.people)
-            return counts / n_people
-        column = self.original[name]
-        everybody = None if self.people is None else self.original.people()
-        counts, n_people = contributed(column.codes, len(column.domain), self.original.weights, everybody)
-        return np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1]) / n_people
+        counts, n_people = contributed(cells.codes, len(cells.labels), self.weights, self.people)
+        return counts / n_people
 
     def information_lost(self, name: str) -> float | None:
-        """Return the share of its information that an attribute loses, records that are left out included.
+        """Return the share of its information that an attribute loses, suppressed records included.
 
-        ``None`` where its released values are not sets of original ones.
+        ``None`` if its released values are not sets of original ones.
         """
         cells = self.cells.get(name)
         if cells is None or cells.sets is None:
@@ -233,21 +198,21 @@ class Release:
         return (lost + self.n_suppressed) / self.n_original
 
     def to_arrow(self, *, typed: bool = True, order: Order | None = None, encoded: bool = False) -> pa.Table:
-        """Return one Arrow row for each released record, in an order that is drawn anew each time.
+        """Return one Arrow row for each released record, in a new random order each time.
 
         A release with groups has one more column, the number of the group, and one with pseudonyms another.
-        Which of a group's sensitive values stands beside which of its records, and the numbers of groups and
-        people, are drawn anew as well.
+        The numbers of groups and people are also random, and so is the assignment of a group's sensitive
+        values to its records.
 
         Parameters
         ----------
         typed
-            Give numbers as numbers where a column has only exact values; else everything is text, as
-            in a CSV file.
+            Return numbers as numbers if a column has only exact values. Otherwise everything is text, as in
+            a CSV file.
         order
             An order that was drawn before, to write the same records in two formats.
         encoded
-            Give every column of an attribute as a dictionary, which has each value once.
+            Return every column of an attribute as a dictionary, which has each value once.
         """
         import pyarrow as pa
 
@@ -266,15 +231,15 @@ class Release:
 
     @property
     def group_column(self) -> str:
-        """The name of the column that holds the group: ``group``, or longer where that is taken."""
-        return self._free("group")
+        """The name of the column that holds the group: ``group``, or longer if that name is in use."""
+        return self._unused_name("group")
 
     @property
     def person_column(self) -> str:
-        """The name of the column that holds pseudonyms: ``person``, or longer where that is taken."""
-        return self._free("person")
+        """The name of the column that holds pseudonyms: ``person``, or longer if that name is in use."""
+        return self._unused_name("person")
 
-    def _free(self, name: str) -> str:
+    def _unused_name(self, name: str) -> str:
         while name in self.schema.released:
             name += "_"
         return name
@@ -283,7 +248,7 @@ class Release:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return one row of a pandas frame for each released record, in an order that is drawn anew."""
+        """Return one row of a pandas frame for each released record, in a new random order."""
         return as_pandas(self.to_arrow())
 
     def plot(self) -> Picture:
@@ -292,11 +257,42 @@ class Release:
 
         return Picture(class_sizes_chart(self.classes.sizes))
 
+    def published(self) -> Release:
+        """Return what readers get: the labels that occur, and the role and kind of each attribute.
+
+        The original values behind the labels, the hierarchies and the seed are left out. Where readers get
+        a number of original records that has noise, it replaces the true one.
+        """
+        attributes = [self.schema[name] for name in self.schema.released]
+        return replace(
+            self.unlinked(),
+            schema=Schema(tuple(Attribute(each.name, each.role, each.kind) for each in attributes)),
+            cells={name: self.cells[name].only_labels() for name in self.schema.released},
+            n_original=self.n_original if self.reported_original is None else self.reported_original,
+            recipe=None if self.recipe is None else replace(self.recipe, seed=None),
+        )
+
+    def unlinked(self) -> Release:
+        """Return the release without the link to the original."""
+        return Release(*self._field_values())
+
+    def linked_to(self, origin: Origin) -> LinkedRelease:
+        """Return the release with a link to the original."""
+        return LinkedRelease(*self._field_values(), origin=origin)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # copies and pickles have the fields of `Release` alone: no origin, and no figures cached from it
+        return Release, self._field_values()
+
+    def _field_values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each.name) for each in fields(Release))
+
     def __repr__(self) -> str:
         how = "read from files" if self.recipe is None else str(self.recipe)
-        made_up = f"{self.n_records:,} synthetic records for {self.n_original:,}"
-        kept = f"{self.n_records:,} of {self.n_original:,} records" if self.type != "synthetic" else made_up
-        return f"<Release {how}: {kept}, {listed(self.schema.released)}>"
+        records = f"{self.n_records:,} of {self.n_original:,} records"
+        if self.type == "synthetic":
+            records = f"{self.n_records:,} synthetic records for {self.n_original:,}"
+        return f"<{type(self).__name__} {how}: {records}, {listed(self.schema.released)}>"
 
     def _repr_html_(self) -> str:
         from sfumato.workflow.report.notebook import release_html
@@ -304,114 +300,88 @@ class Release:
         return release_html(self)
 
 
-@dataclass(frozen=True, eq=False)
-class Earlier:
-    """A release that was published before, and who is in it.
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkedRelease(Release):
+    """A release with its link to the original, for its owner.
+
+    You measure it like any release; measures that need the original take it from here. A copy or a pickle is
+    a `Release` without the link, and `published` returns what readers get.
 
     Parameters
     ----------
-    release
-        What was published.
-    people
-        Where it is known who is who: the person of each released record, of the newer release and of this
-        one, in the order of their rows and numbered alike.
+    origin
+        The original, the original row of each released one, and earlier releases.
     """
 
-    release: Release
-    people: tuple[Integers, Integers] | None = field(default=None, repr=False)
+    origin: Origin = field(kw_only=True, repr=False)
+
+    def with_earlier(self, *earlier: Release | Earlier) -> LinkedRelease:
+        """Return the release with these earlier releases of the same people, or of some of them."""
+        releases = tuple(each if isinstance(each, Earlier) else Earlier(each) for each in earlier)
+        return replace(self, origin=replace(self.origin, earlier=releases))
+
+    @cached_property
+    def kept(self) -> Integers:
+        """For each row of the original, how many of its records are released."""
+        return sealed(sum_by_group(self.origin.rows, self.origin.table.n_rows, self.weights))
+
+    @cached_property
+    def survey_weights(self) -> Floats | None:
+        """For each released row, how many of the population its records stand for; ``None`` if unknown.
+
+        Records that are equal in the original share theirs evenly: where they are released apart, it makes no
+        difference which is which.
+        """
+        original, rows = self.origin.table, self.origin.linked_rows
+        if rows is None or original.survey_weights is None:
+            return None
+        return sealed(self.weights * (original.survey_weights / original.weights)[rows])
+
+    @property
+    def people(self) -> People | None:
+        """The person of each released row; ``None`` if nobody has several records, or it is not known."""
+        return self.origin.people
+
+    @property
+    def n_original_people(self) -> int:
+        """The number of people of the original: of records, where nobody is known to have several."""
+        return self.n_original if self.people is None else self.origin.table.n_people
+
+    def own_values(self, name: str) -> Codes:
+        """Return for each row the code of the sensitive value of its own person, from the original."""
+        if self.group_of is None or self.origin.linked_rows is None:
+            return self.cells[name].codes
+        return self.origin.table[name].codes[self.origin.linked_rows]
+
+    def _prior(self, name: str) -> Floats:
+        """Return p(T, ·) over the released values, of all original records.
+
+        Where a released value is no part of a partition of the original ones, of the released records.
+        """
+        sets = self.cells[name].sets
+        if sets is None or sets.overlap:
+            return super()._prior(name)
+        original = self.origin.table
+        column = original[name]
+        everybody = None if self.people is None else original.people()
+        counts, n_people = contributed(column.codes, len(column.domain), original.weights, everybody)
+        return np.add.reduceat(counts[sets.members], sets.starts[:-1]) / n_people
 
 
-@dataclass(frozen=True, eq=False)
-class PersonNames:
-    """Whose each record of an original is, as the column that tells it names people.
-
-    Parameters
-    ----------
-    names
-        The people, each once; ``None`` is the missing name.
-    person_of
-        The place of each record's person among them, the records in the order of the bound table's rows.
-    """
-
-    names: tuple[Label, ...] = field(repr=False)
-    person_of: Integers = field(repr=False)
+AnyRelease = TypeVar("AnyRelease", bound=Release)
+"""A release, linked or not; the result is of the same type."""
 
 
-@dataclass(frozen=True, eq=False)
-class Order:
-    """How the records of a release are written: drawn from a cryptographic source, never from a seed.
-
-    Two releases of the same people, or two writings of one release, have nothing in common in their order.
-
-    Parameters
-    ----------
-    rows
-        The released row of each written record.
-    givers
-        The released row whose sensitive values are written beside it: its own, or where sensitive values
-        are told for groups only, that of some record of its group.
-    groups
-        The number of its group, if there are groups.
-    people
-        The pseudonym of its person, where the schema asks for one.
-    """
-
-    rows: Integers = field(repr=False)
-    givers: Integers = field(repr=False)
-    groups: Integers | None = field(default=None, repr=False)
-    people: Integers | None = field(default=None, repr=False)
+def linked(release: Release) -> LinkedRelease:
+    """Return the release if it is linked to its original; else `NotApplicable` says what is missing."""
+    if not isinstance(release, LinkedRelease):
+        raise NotApplicable("the original is needed, and the release was read from files alone")
+    return release
 
 
-def drawn_order(release: Release) -> Order:
-    """Draw the order in which a release is written."""
-    rows = np.repeat(np.arange(release.n_rows), release.weights)[secret_order(release.n_records)]
-    people = _pseudonyms(release, rows)
-    if release.group_of is None:
-        return Order(rows, rows, people=people)
-    group_of = release.group_of[rows]
-    # two lists of all records, group by group: one as they are written, one in another order
-    own = np.argsort(group_of, kind="stable")
-    other = secret_order(len(rows))
-    other = other[np.argsort(group_of[other], kind="stable")]
-    givers = np.empty_like(rows)
-    givers[own] = rows[other]
-    numbers, number_of = np.unique(group_of, return_inverse=True)
-    return Order(rows, givers, secret_order(len(numbers))[number_of], people)
-
-
-def drawn_orders(release: Release, n_at_once: int = 1 << 21) -> Iterator[Order]:
-    """Draw the order in which a release is written, some records at a time.
-
-    Every order of all records is as likely as any other, as it is of `drawn_order`: each record draws one of
-    several parts, and the records of a part are put in an order of their own. Of each record no more than
-    one byte is held. Where sensitive values are told for groups all records are drawn at once.
-
-    Parameters
-    ----------
-    release
-        What is written.
-    n_at_once
-        About how many records a part has.
-    """
-    if release.group_of is not None or release.n_records <= n_at_once:
-        yield drawn_order(release)
-        return
-    n_parts = 1 << min((release.n_records // n_at_once).bit_length(), 8)
-    part_of = np.frombuffer(os.urandom(release.n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
-    ends = np.cumsum(release.weights)
-    pseudonym_of = _pseudonyms(release, np.arange(release.n_rows))
-    for part in range(n_parts):
-        records = np.flatnonzero(part_of == part)
-        rows = np.searchsorted(ends, records, side="right")[secret_order(len(records))]
-        yield Order(rows, rows, people=None if pseudonym_of is None else pseudonym_of[rows])
-
-
-def _pseudonyms(release: Release, rows: Integers) -> Integers | None:
-    """Draw a number for each person, unrelated to everything else."""
-    if release.people is None or not release.schema.pseudonym:
-        return None
-    people, person_of = np.unique(release.people.person_of[rows], return_inverse=True)
-    return secret_order(len(people))[person_of] + 1
+def origin_of(release: Release) -> Origin:
+    """Return the link to the original; `NotApplicable` for a release that was read from files alone."""
+    return linked(release).origin
 
 
 def released(
@@ -424,7 +394,7 @@ def released(
     *,
     release_type: ReleaseType = "people",
     sampled: bool = False,
-) -> Release:
+) -> LinkedRelease:
     """Make a release from the cells of the attributes that a sanitizer changed; the others stay exact.
 
     Parameters
@@ -441,22 +411,23 @@ def released(
         What the rows stand for, and whether they were drawn from all; see `Release`.
     """
     source = sealed(np.arange(table.n_rows)) if rows is None else rows
-    every = {name: cells.get(name) or exact_cells(table[name], source) for name in schema.released}
-    return Release(
+    all_cells = {name: cells.get(name) or exact_cells(table[name], source) for name in schema.released}
+    return LinkedRelease(
         schema=schema,
-        cells=every,
+        cells=all_cells,
         weights=table.weights[source] if weights is None else weights,
         n_original=table.n_records,
-        original=table,
-        rows=source,
+        origin=Origin(table, source),
         notes=notes,
         type=release_type,
         sampled=sampled,
     )
 
 
-def made_up(table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tuple[str, ...] = ()) -> Release:
-    """Make a release of records that stand for nobody from their cells, those of equal records put together.
+def synthetic_release(
+    table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tuple[str, ...] = ()
+) -> LinkedRelease:
+    """Make a release of synthetic records from their cells; equal records become one row.
 
     Parameters
     ----------
@@ -471,36 +442,37 @@ def made_up(table: Table, schema: Schema, cells: Mapping[str, Cells], notes: tup
     n_records = len(columns[0].codes)
     row_of, n_rows = number_rows([c.codes for c in columns], [len(c.labels) for c in columns], n_records)
     first = first_row_of_group(row_of, n_rows)
-    return Release(
+    return LinkedRelease(
         schema=schema,
         cells={name: cells[name].take(first) for name in schema.released},
         weights=sum_by_group(row_of, n_rows, np.ones(n_records, dtype=np.int64)),
         n_original=table.n_records,
-        original=table,
+        origin=Origin(table),
         notes=notes,
         type="synthetic",
     )
 
 
-def with_recipe(release: Release, recipe: Recipe) -> Release:
-    """Say how a release was made; what is known of its classes and groups stays known."""
-    made = replace(release, recipe=recipe)
-    for name in ("classes", "groups", "people"):
+def with_recipe(release: AnyRelease, recipe: Recipe) -> AnyRelease:
+    """Return the release with its recipe, and keep the classes and groups that were already counted."""
+    described = replace(release, recipe=recipe)
+    for name in ("classes", "groups"):
         if name in release.__dict__:
-            made.__dict__[name] = release.__dict__[name]
-    return made
+            described.__dict__[name] = release.__dict__[name]
+    return described
 
 
-def without_rows(release: Release, drop: Booleans) -> Release:
-    """Suppress rows: they leave the release entirely."""
+def without_rows(release: AnyRelease, drop: Booleans) -> AnyRelease:
+    """Return the release with these rows suppressed."""
     keep = np.flatnonzero(~drop)
-    return replace(
-        release,
-        cells={name: cells.take(keep) for name, cells in release.cells.items()},
-        weights=sealed(release.weights[keep]),
-        rows=None if release.rows is None else sealed(release.rows[keep]),
-        group_of=None if release.group_of is None else sealed(release.group_of[keep]),
-    )
+    changes: dict[str, Any] = {
+        "cells": {name: cells.take(keep) for name, cells in release.cells.items()},
+        "weights": sealed(release.weights[keep]),
+        "group_of": None if release.group_of is None else sealed(release.group_of[keep]),
+    }
+    if isinstance(release, LinkedRelease):
+        changes["origin"] = release.origin.keep(keep)
+    return replace(release, **changes)
 
 
 def failing_rows(release: Release, model: PrivacyModel) -> Booleans:

@@ -166,6 +166,11 @@ class Cells:
         """Return the cells of these rows."""
         return Cells(sealed(self.codes[rows]), self.labels, self.domain, self.sets)
 
+    def only_labels(self) -> Cells:
+        """Return the cells as a reader has them: the labels that occur, without the values behind them."""
+        present, codes = np.unique(self.codes, return_inverse=True)
+        return Cells(codes.ravel().astype(np.int32), tuple(self.labels[code] for code in present))
+
     def to_arrow(self, rows: Integers, *, typed: bool = True, encoded: bool = False) -> pa.Array:
         """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text.
 

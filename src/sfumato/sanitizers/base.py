@@ -15,7 +15,7 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.plugin_errors import blamed_on
 from sfumato.registry.recipe import Recipe
-from sfumato.results.release import Release, failing_rows, with_recipe, without_rows
+from sfumato.results.release import LinkedRelease, failing_rows, with_recipe, without_rows
 from sfumato.runtime.arrays import Integers, sealed
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers.generalize.lowest_level import merge_below_lowest, widen_to_lowest
@@ -33,11 +33,13 @@ PrivacyBudget = Annotated[float, Above(0), AtMost(1_000_000)]
 class Sanitizer(Protocol):
     """A frozen dataclass whose fields are its parameters."""
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Make a release of a bound table."""
 
 
-def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: int | None = None) -> Release:
+def sanitize(
+    table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: int | None = None
+) -> LinkedRelease:
     """Make one release by one recipe.
 
     Parameters
@@ -68,7 +70,7 @@ def sanitize(table: Records, schema: Schema, how: Recipe | Sanitizer, *, seed: i
     return make_release(*schema.bind(original), recipe)
 
 
-def make_release(table: Table, schema: Schema, recipe: Recipe) -> Release:
+def make_release(table: Table, schema: Schema, recipe: Recipe) -> LinkedRelease:
     """Make a release of a bound table, with no attribute below its lowest level.
 
     The result of the method is checked before it is used: `MethodFailed` if it is not a release of this
@@ -154,7 +156,7 @@ def merge_records(
     return part_of[first], rows[first], sum_by_group(number, n_pairs, weights)
 
 
-def suppress_failing(release: Release, model: PrivacyModel, limit: float) -> Release:
+def suppress_failing(release: LinkedRelease, model: PrivacyModel, limit: float) -> LinkedRelease:
     """Suppress the records of classes in which the model fails, if they are few enough.
 
     Parameters

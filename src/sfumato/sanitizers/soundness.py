@@ -12,11 +12,11 @@ from sfumato.kernels.row_groups import sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.plugin_errors import failed
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 
 
-def check_sound(given: object, method: object, table: Table, schema: Schema) -> Release:
+def check_sound(given: object, method: object, table: Table, schema: Schema) -> LinkedRelease:
     """Return what a method returned if it is a release of the table, or raise `MethodFailed`.
 
     Parameters
@@ -28,8 +28,8 @@ def check_sound(given: object, method: object, table: Table, schema: Schema) -> 
     table, schema
         The table and schema that it was given.
     """
-    if not isinstance(given, Release):
-        raise failed(type(method), f"returns {type(given).__name__} and no Release")
+    if not isinstance(given, LinkedRelease):
+        raise failed(type(method), f"returns {type(given).__name__} and no LinkedRelease")
     problem = next(_problems(given, table, schema), None) or _other_type(given, method)
     if problem is not None:
         raise failed(type(method), f"returns a release {problem}")
@@ -54,7 +54,7 @@ def unfit_reason(method: object) -> str | None:
     return getattr(method, "unfit", None)
 
 
-def check_promise(release: Release, method: object) -> Release:
+def check_promise(release: LinkedRelease, method: object) -> LinkedRelease:
     """Return a release that keeps its method's promise, or raise `MethodFailed`."""
     broken = broken_promise(release, getattr(method, "model", None))
     if broken is not None:
@@ -62,7 +62,7 @@ def check_promise(release: Release, method: object) -> Release:
     return release
 
 
-def _problems(release: Release, table: Table, schema: Schema) -> Iterator[str]:
+def _problems(release: LinkedRelease, table: Table, schema: Schema) -> Iterator[str]:
     """Yield the problems of a release; later checks rely on earlier ones."""
     if release.schema is not schema and release.schema.fingerprint != schema.fingerprint:
         yield "with another schema than it was given"
@@ -91,8 +91,8 @@ def _problems_of_columns(release: Release, schema: Schema) -> Iterator[str]:
             yield f"without the column {name!r}"
 
 
-def _problems_of_records(release: Release, table: Table) -> Iterator[str]:
-    weights, rows = release.weights, release.rows
+def _problems_of_records(release: LinkedRelease, table: Table) -> Iterator[str]:
+    weights, rows = release.weights, release.origin.linked_rows
     if weights.ndim != 1 or not (weights > 0).all():
         yield "with rows that stand for no record"
     if release.type == "synthetic":
@@ -100,7 +100,7 @@ def _problems_of_records(release: Release, table: Table) -> Iterator[str]:
             yield "of synthetic records that says which original ones they are"
     elif release.n_records > table.n_records:
         yield f"with {release.n_records:,} records, more than the {table.n_records:,} of the table"
-    if release.original is not None and release.original.weights is not table.weights:
+    if release.origin.table.weights is not table.weights:
         yield "of another table than it was given"
     if rows is not None:
         if rows.shape != weights.shape or not _within(rows, table.n_rows):

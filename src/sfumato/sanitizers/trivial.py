@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.methods import register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import suppressed_cells
 
 
@@ -30,7 +30,7 @@ class AsIs:
     ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "Identifying attributes are removed and nothing else."
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every record unchanged."""
         return released(table, schema, {})
 
@@ -54,7 +54,7 @@ class SuppressQuasiIdentifiers:
     ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = "All quasi-identifiers are withheld."
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release ``*`` for every quasi-identifier."""
         return _suppressed(table, schema, schema.require("quasi-identifying", "suppress-quasi-identifiers"))
 
@@ -77,12 +77,12 @@ class SuppressSensitive:
     recodes: ClassVar[Recodes] = "values"
     does: ClassVar[str] = "All sensitive attributes are withheld."
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release ``*`` for every sensitive attribute."""
         return _suppressed(table, schema, schema.require("sensitive", "suppress-sensitive"))
 
 
-def _suppressed(table: Table, schema: Schema, names: tuple[str, ...]) -> Release:
+def _suppressed(table: Table, schema: Schema, names: tuple[str, ...]) -> LinkedRelease:
     rows = np.arange(table.n_rows)
     cells = {name: suppressed_cells(table[name], schema.hierarchy(name), rows) for name in names}
     return released(table, schema, cells)

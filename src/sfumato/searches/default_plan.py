@@ -18,7 +18,7 @@ from sfumato.registry.declarations import AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS, sanitize
 from sfumato.sanitizers.generalize.interval_bounds import Borders
@@ -165,9 +165,9 @@ class Suited:
         reached = TCloseness(distance=distance).level(plain.groups)  # type: ignore[arg-type]
         return _few_digits((share * reached for share in _SHARES_OF_T), self.t)
 
-    def _ls(self, plain: Release) -> list[float]:
+    def _ls(self, plain: LinkedRelease) -> list[float]:
         reached = ProbabilisticDiversity().level(plain.groups)
-        whole = _most_diverse(plain.original, plain.schema) if plain.original is not None else reached
+        whole = _most_diverse(plain.origin.table, plain.schema)
         between = [reached + share * (whole - reached) for share in _SHARES_OF_L if whole > 1.2 * reached]
         return _few_digits(between, self.l)
 

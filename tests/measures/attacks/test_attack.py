@@ -19,7 +19,7 @@ KINDS: tuple[type[AttackMeasure], ...] = (SinglingOut, Linkability, Inference, M
 SCHEMA = sf.Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
 
 
-def release(n: int = 20) -> sf.Release:
+def release(n: int = 20) -> sf.results.LinkedRelease:
     people = {"age": list(range(n)), "town": ["A", "B"] * (n // 2), "ill": ["x", "y"] * (n // 2)}
     return sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
 
@@ -52,8 +52,7 @@ def outcome(right: int, outsiders: int | None) -> Outcome:
 
 def where() -> Setting:
     made = release()
-    assert made.original is not None
-    return Setting(made, Listed(made.original, np.arange(20)), None, None, "by hand")
+    return Setting(made, Listed(made.origin.table, np.arange(20)), None, None, "by hand")
 
 
 @pytest.mark.parametrize("outsiders", [4, None])

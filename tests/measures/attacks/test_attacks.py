@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, measure, sanitize
 from sfumato.measures import AttackRisk, Inference, Linkability, Measurement, Membership, SinglingOut
 from sfumato.measures.attacks.attack_setting import drawn_people, setting_of
 from sfumato.measures.attacks.membership import best_threshold
 from sfumato.measures.attacks.singling_out import chance_of_one
 from sfumato.models import KAnonymity
-from sfumato.results.release import made_up
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import (
     MST,
@@ -96,7 +97,7 @@ def test_no_attack_gets_anything_where_all_quasi_identifiers_are_withheld(name: 
 def test_no_attack_gets_anything_out_of_records_of_outsiders(name: str, tmp_path: Path) -> None:
     csv.write_csv(pa.table(people(seed=7)), tmp_path / "control.csv")
     outsiders = sanitize(Table.from_arrow(people(seed=99)), SCHEMA, AsIs())
-    release = replace(outsiders, original=bound()[0], rows=None, recipe=None, type="synthetic")
+    release = replace(outsiders, origin=Origin(bound()[0]), recipe=None, type="synthetic")
     found = measure(release, [replace(QUICK[name], control=str(tmp_path / "control.csv"))])[0]
     assert found.interval is not None
     assert found.interval[0] == 0
@@ -177,7 +178,7 @@ def test_the_risk_is_the_share_of_the_records_that_are_copies(seed: int, share: 
         name: with_codes(table[name], np.where(copied, table[name].codes, rng.permutation(table[name].codes)))
         for name in schema.released
     }
-    found = measure(made_up(table, schema, cells), [Inference(miners=(), people=1000)])[0]
+    found = measure(synthetic_release(table, schema, cells), [Inference(miners=(), people=1000)])[0]
     assert found.value is not None
     # without a control group: of those who are not copied, one in six is guessed right anyway
     assert found.value == pytest.approx(share, abs=0.15)
@@ -297,7 +298,7 @@ def test_what_cannot_be_meant_is_refused(make: object, said: str) -> None:
         make()  # type: ignore[operator]
 
 
-def brute_linked(release: Release, height: float, weight: float) -> bool:
+def brute_linked(release: LinkedRelease, height: float, weight: float) -> bool:
     heights = np.array([float(v) for v in release.cells["height"].labels])[release.cells["height"].codes]
     weights = np.array([float(v) for v in release.cells["weight"].labels])[release.cells["weight"].codes]
     return int(np.abs(heights - height).argmin()) == int(np.abs(weights - weight).argmin())

@@ -30,7 +30,7 @@ def setting(inside: dict[str, Any], outside: dict[str, Any] | None, n_trial: int
     """Return a setting in which everybody is released as they are and everybody is attacked."""
     schema = sf.Schema(tuple(ATTRIBUTES[name] for name in inside))
     release = sf.sanitize(pa.table(inside), schema, sf.sanitizers.AsIs())
-    original = release.original
+    original = release.origin.table
     assert original is not None
     outsiders = None if outside is None else listed(sf.Table.from_arrow(outside), n_trial)
     return Setting(release, listed(original, n_trial), outsiders, None, "by hand")
@@ -130,9 +130,8 @@ class TestLinkability:
             sf.Attribute("town", "quasi-identifying"),
         )
         release = sf.sanitize(pa.table(self.WHERE), sf.Schema(attributes), sf.sanitizers.AsIs())
-        assert release.original is not None
         outside = sf.Table.from_arrow({"age": [10, 30], "size": [1, 1], "town": ["x", "x"]})
-        return Setting(release, listed(release.original, 0), listed(outside, 0), None, "by hand")
+        return Setting(release, listed(release.origin.table, 0), listed(outside, 0), None, "by hand")
 
     def test_somebody_is_linked_whose_parts_lie_nearest_to_one_record(self) -> None:
         attack = Linkability(("age",), other=("size",), neighbours=1)

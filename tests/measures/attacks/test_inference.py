@@ -33,7 +33,7 @@ PEOPLE: dict[str, list[Any]] = {
 }
 
 
-def release(level: int = 0) -> sf.Release:
+def release(level: int = 0) -> sf.results.LinkedRelease:
     how = sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
     return sf.sanitize(pa.table(PEOPLE), SCHEMA, how)
 
@@ -75,14 +75,12 @@ class TestSecret:
         )
 
     def test_the_commonest_value_is_that_of_most_people_in_the_data(self) -> None:
-        table = release().original
-        assert table is not None
+        table = release().origin.table
         secret = _Secret.of(release(), "ill")
         assert secret.commonest(Listed(table, np.array([0]))) == release().cells["ill"].domain.index("flu")
         people = {**PEOPLE, "pay": [1, 2, 2, 2]}
         made = sf.sanitize(pa.table(people), SCHEMA, sf.sanitizers.AsIs())
-        assert made.original is not None
-        assert _Secret.of(made, "pay").commonest(Listed(made.original, np.array([0]))) == 2
+        assert _Secret.of(made, "pay").commonest(Listed(made.origin.table, np.array([0]))) == 2
 
 
 def beliefs(made: sf.Release, name: str = "ill") -> list[dict[Any, float]]:

@@ -20,7 +20,7 @@ from sfumato.results.inapplicable import NotApplicable
 SCHEMA = sf.Schema((sf.Attribute("age", "quasi-identifying", "numeric", sf.Intervals((10,))),))
 
 
-def release(ages: list[int], level: int = 0) -> sf.Release:
+def release(ages: list[int], level: int = 0) -> sf.results.LinkedRelease:
     return sf.sanitize(
         pa.table({"age": ages}), SCHEMA, sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
     )
@@ -65,9 +65,8 @@ def test_those_of_the_trial_stand_for_people_in_general_where_nobody_else_does()
 
 def where(inside: list[int], outside: list[float], reference: list[int] | None, n_trial: int = 0) -> Setting:
     made = release(inside)
-    assert made.original is not None
     others = None if reference is None else sf.Table.from_arrow({"age": reference})
-    drawn = Listed(made.original, np.arange(made.original.n_rows), n_trial)
+    drawn = Listed(made.origin.table, np.arange(made.origin.table.n_rows), n_trial)
     return Setting(made, drawn, listed(outside, n_trial), others, "by hand")
 
 
@@ -125,8 +124,7 @@ def test_where_nobody_in_general_is_a_released_record_says_all() -> None:
         sf.Schema.of(dict.fromkeys(names, "quasi-identifying")),
         sf.sanitizers.AsIs(),
     )
-    assert made.original is not None
-    everybody = Listed(made.original, np.arange(2))
+    everybody = Listed(made.origin.table, np.arange(2))
     others = sf.Table.from_arrow({name: ["x"] for name in names})
     setting = Setting(made, everybody, Listed(others, np.arange(1)), others, "by hand")
     inside, _ = _ratios(setting, Listed(others, np.arange(1)), sight(made, names))

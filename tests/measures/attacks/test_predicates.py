@@ -23,6 +23,7 @@ from sfumato.measures.attacks.predicates import (
     released_crowd,
 )
 from sfumato.measures.attacks.record_distances import SeenRelease, sight
+from sfumato.results.origin import Origin
 from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(
@@ -205,7 +206,12 @@ def test_the_extremes_of_sets_are_the_last_to_begin_and_the_first_to_end() -> No
     plain = sf.sanitize(pa.table({"age": [20, 21, 22, 23]}), schema, sf.sanitizers.AsIs())
     sets = ValueSets(np.array([0, 2, 4]), np.array([0, 2, 1, 3]), np.array([2, 2]), 4)
     ages = Cells(np.array([0, 1]), ("20-22", "21-23"), plain.cells["age"].domain, sets)
-    two = replace(plain, cells={"age": ages}, weights=np.array([1, 1]), rows=np.array([0, 1]))
+    two = replace(
+        plain,
+        cells={"age": ages},
+        weights=np.array([1, 1]),
+        origin=Origin(plain.origin.table, np.array([0, 1])),
+    )
     found = rare_values(sight(two, ("age",)), 9, np.random.default_rng(0))
     asked = {(a, b) for a, b in zip(found.least.ravel().tolist(), found.most.ravel().tolist(), strict=True)}
     assert asked == {(20, 22), (21, 23), (21, np.inf), (-np.inf, 22)}

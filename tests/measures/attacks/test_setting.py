@@ -69,7 +69,7 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
 
 def test_without_the_original_nobody_can_be_attacked() -> None:
     with pytest.raises(NotApplicable, match="nobody can be attacked"):
-        setting_of(replace(release(), original=None), None, 10, 0)
+        setting_of(release().unlinked(), None, 10, 0)
     assert setting_of(replace(release(), recipe=None), None, 10, 0).told == (
         "none: the release was not made by a recipe that could be run again"
     )
@@ -80,13 +80,12 @@ def test_a_fifth_is_left_out_of_a_second_release(n_people: int, n_left_out: int)
     made = release(n_people)
     found = setting_of(made, None, 1000, 0)
     assert found.outside is not None
-    assert found.release.original is not None
     outsiders = ages_of(found.outside.table, np.arange(found.outside.table.n_rows))
-    stayed = ages_of(found.release.original, np.arange(found.release.original.n_rows))
+    stayed = ages_of(found.release.origin.table, np.arange(found.release.origin.table.n_rows))
     assert len(outsiders) == n_left_out
     assert sorted([*outsiders, *stayed]) == list(range(n_people))
     assert found.told.startswith(f"{n_left_out} people, left out")
-    assert found.release.earlier == ()
+    assert found.release.origin.earlier == ()
 
 
 def test_of_many_people_so_many_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

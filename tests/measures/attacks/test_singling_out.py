@@ -20,9 +20,8 @@ from sfumato.measures.attacks.success_rates import rate
 def where(people: dict[str, Any], outside: dict[str, Any] | None, n_trial: int = 0) -> Setting:
     schema = sf.Schema.of(dict.fromkeys(people, "quasi-identifying"))
     made = sf.sanitize(pa.table(people), schema, sf.sanitizers.AsIs())
-    assert made.original is not None
     n_people = len(next(iter(people.values())))
-    inside = Listed(made.original, np.arange(n_people) % made.original.n_rows, n_trial)
+    inside = Listed(made.origin.table, np.arange(n_people) % made.origin.table.n_rows, n_trial)
     others = None if outside is None else Listed(sf.Table.from_arrow(outside), np.arange(1))
     return Setting(made, inside, others, None, "by hand")
 

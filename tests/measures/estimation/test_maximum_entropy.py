@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, sanitize
 from sfumato.kernels.distribution_fit import fit_codes, fit_values
 from sfumato.measures import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.estimation import maximum_entropy
@@ -17,6 +17,7 @@ from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spr
 from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
 from sfumato.measures.utility.estimation.reconstruction import true_estimate, uniform_estimate
 from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import (
     Anatomy,
@@ -31,7 +32,7 @@ from sfumato.sanitizers import (
 Bound = tuple[Table, Schema]
 
 
-def releases(bound: Bound) -> list[Release]:
+def releases(bound: Bound) -> list[LinkedRelease]:
     table, schema = bound
     k = min(2, table.n_records)
     ways: list[Any] = [
@@ -80,9 +81,8 @@ def test_classes_and_groups_keep_their_counts(
             assert joint(found).sum(axis=-1) == pytest.approx(joint(uniform).sum(axis=-1), abs=1e-6)
 
 
-def boxes_of_classes(release: Release, name: str) -> Any:
+def boxes_of_classes(release: LinkedRelease, name: str) -> Any:
     """Yield for each class the codes that its cells may stand for, and how often each value occurs."""
-    assert release.original is not None
     for number in range(release.classes.n_classes):
         rows = np.flatnonzero(release.classes.class_of == number)
         box = []
@@ -91,7 +91,7 @@ def boxes_of_classes(release: Release, name: str) -> Any:
             assert cells.sets is not None
             label = cells.codes[rows[0]]
             box.append(cells.sets.members[cells.sets.starts[label] : cells.sets.starts[label + 1]])
-        counts = np.zeros(len(release.original[name].domain))
+        counts = np.zeros(len(release.origin.table[name].domain))
         np.add.at(counts, release.cells[name].codes[rows], release.weights[rows])
         yield box, counts
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
 from sfumato.data.table import Column
 from sfumato.measures.utility.estimation import reconstruction
 from sfumato.measures.utility.estimation.estimate import Estimate
@@ -23,6 +23,7 @@ from sfumato.measures.utility.estimation.reconstruction import (
     uniform_estimate_of_all,
 )
 from sfumato.models import KAnonymity, ProbabilisticDiversity
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.sanitizers import (
     AsIs,
@@ -47,22 +48,20 @@ PEOPLE = {
 }
 
 
-def release(how: Any) -> Release:
+def release(how: Any) -> LinkedRelease:
     return sanitize(Table.from_arrow(PEOPLE), SCHEMA, how)
 
 
-def withheld(made: Release, name: str) -> Cells:
+def withheld(made: LinkedRelease, name: str) -> Cells:
     """Return the cells of an attribute of which nothing is told."""
-    assert made.original is not None
-    domain = made.original[name].domain
+    domain = made.origin.table[name].domain
     sets = ValueSets(np.array([0, len(domain)]), np.arange(len(domain)), np.array([len(domain)]), len(domain))
     return Cells(np.zeros(made.n_rows, dtype=np.int32), ("*",), domain, sets)
 
 
-def cells_of(estimate: Estimate, made: Release) -> dict[tuple[Any, ...], float]:
+def cells_of(estimate: Estimate, made: LinkedRelease) -> dict[tuple[Any, ...], float]:
     """Return the estimated number of records of every combination of values."""
-    assert made.original is not None
-    domains = [made.original[name].domain for name in ("age", "sex", "ill")]
+    domains = [made.origin.table[name].domain for name in ("age", "sex", "ill")]
     places = np.array(list(np.ndindex(*map(len, domains))), dtype=np.int32)
     found = estimate.on_rows(np.ascontiguousarray(places[:, :-1].T), places[:, -1])
     return {
@@ -78,8 +77,7 @@ def test_the_table_as_it_is_is_read_exactly() -> None:
     for record in zip(*PEOPLE.values(), strict=True):
         counted[record] = counted.get(record, 0) + 1
     assert cells_of(uniform_estimate(made, "ill"), made) == counted
-    assert made.original is not None
-    assert cells_of(true_estimate(made.original, made.schema, "ill"), made) == counted
+    assert cells_of(true_estimate(made.origin.table, made.schema, "ill"), made) == counted
 
 
 def test_a_generalized_value_spreads_evenly_over_the_values_that_occur() -> None:
@@ -117,8 +115,7 @@ def test_withheld_sensitive_values_may_be_any() -> None:
 def test_with_all_quasi_identifiers_withheld_there_is_one_unit() -> None:
     made = release(SuppressQuasiIdentifiers())
     withheld = uniform_estimate(made, "ill")
-    assert made.original is not None
-    blind = blind_estimate(true_estimate(made.original, made.schema, "ill"))
+    blind = blind_estimate(true_estimate(made.origin.table, made.schema, "ill"))
     assert withheld.n_units == blind.n_units == 1
     assert cells_of(withheld, made) == pytest.approx(cells_of(blind, made))
 
@@ -165,7 +162,7 @@ def test_what_cannot_be_read_is_told_with_the_column() -> None:
     with pytest.raises(Unreadable, match="'ill' is not released"):
         uniform_estimate(replace(made, cells={n: c for n, c in made.cells.items() if n != "ill"}), "ill")
     with pytest.raises(Unreadable, match="the original is needed"):
-        uniform_estimate(replace(made, original=None), "ill")
+        uniform_estimate(made.unlinked(), "ill")
 
 
 @pytest.mark.parametrize("how", ["uniform", "maximum-entropy"])
@@ -217,10 +214,9 @@ class TestByHand:
     def test_where_all_have_one_label_it_is_spread_over_what_it_stands_for(self) -> None:
         # there is a second label, which nobody has
         made = release(AsIs())
-        assert made.original is not None
         sets = ValueSets(np.array([0, 2, 3]), np.array([2, 0, 1]), np.array([2, 1]), 3)
         cells = Cells(
-            np.zeros(made.n_rows, dtype=np.int32), ("some", "other"), made.original["ill"].domain, sets
+            np.zeros(made.n_rows, dtype=np.int32), ("some", "other"), made.origin.table["ill"].domain, sets
         )
         mixtures = uniform_estimate(replace(made, cells={**made.cells, "ill": cells}), "ill").mixtures
         assert (mixtures.starts.tolist(), mixtures.values.tolist()) == ([0, 2], [2, 0])
@@ -265,9 +261,8 @@ class TestByHand:
         people = {"name": list("aabcde"), **PEOPLE, "age": [21] * 3 + [35] * 3, "sex": ["f"] * 6}
         made = sanitize(Table.from_arrow(people), schema, AsIs())
         assert made.people is not None
-        assert made.original is not None
         told = dict(
-            zip(made.original["ill"].domain, uniform_estimate(made, "ill").overall.tolist(), strict=True)
+            zip(made.origin.table["ill"].domain, uniform_estimate(made, "ill").overall.tolist(), strict=True)
         )
         assert told == {"flu": 3, "ague": 1, "gout": 2}
 
@@ -281,22 +276,20 @@ class TestByHand:
 
     def test_what_is_left_when_everything_is_withheld(self) -> None:
         made = release(AsIs())
-        assert made.original is not None
-        blind = blind_estimate(true_estimate(made.original, made.schema, "ill"))
+        blind = blind_estimate(true_estimate(made.origin.table, made.schema, "ill"))
         assert (blind.weights.tolist(), blind.mixture_of.tolist()) == ([6], [0])
         assert [spread.label_of.tolist() for spread in blind.spreads] == [[0], [0]]
         assert blind.spreads[0].codes.tolist() == [0, 1, 2, 3]
         assert blind.spreads[0].masses.tolist() == [1, 1, 1, 1]
-        told = dict(zip(made.original["ill"].domain, blind.overall.tolist(), strict=True))
+        told = dict(zip(made.origin.table["ill"].domain, blind.overall.tolist(), strict=True))
         assert told == {"flu": 3, "ague": 1, "gout": 2}
 
     def test_survey_weights_say_how_many_people_a_record_counts_for(self) -> None:
         made = release(AsIs())
         assert counted_as(made).tolist() == made.weights.tolist()
-        assert made.original is not None
         counts = np.array([0.5, 1.5, 2.5, 3.5, 4.5, 5.5])
-        original = replace(made.original, survey_weights=counts)
-        weighted = replace(made, original=original)
+        original = replace(made.origin.table, survey_weights=counts)
+        weighted = replace(made, origin=replace(made.origin, table=original))
         assert counted_as(weighted).tolist() == counts.tolist()
         estimate = uniform_estimate(weighted, "ill")
         assert estimate.weights.sum() == pytest.approx(18)
@@ -307,7 +300,8 @@ class TestByHand:
             for name in original["ill"].domain
         ]
         assert estimate.overall.tolist() == pytest.approx(expected)
-        withheld = uniform_estimate(replace(release(SuppressSensitive()), original=original), "ill")
+        hidden = release(SuppressSensitive())
+        withheld = uniform_estimate(replace(hidden, origin=replace(hidden.origin, table=original)), "ill")
         assert withheld.overall.tolist() == pytest.approx([6, 6, 6])
 
     def test_a_missing_number_is_no_number_to_be_near_to(self) -> None:

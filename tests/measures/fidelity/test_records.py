@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import Attribute, Hierarchy, Release, Schema, sanitize
+from sfumato import Attribute, Hierarchy, Schema, sanitize
 from sfumato.measures.utility.fidelity import single_values
 from sfumato.measures.utility.fidelity.single_values import (
     compared_attributes,
@@ -17,6 +17,7 @@ from sfumato.measures.utility.fidelity.single_values import (
 )
 from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain
 
 TOWNS = Hierarchy.nested({"Europe": ["Paris", "Rome"], "Asia": ["Tokyo"]})
@@ -35,14 +36,14 @@ PEOPLE = {
 NAN = float("nan")
 
 
-def release(level: int = 0) -> Release:
+def release(level: int = 0) -> LinkedRelease:
     how = FullDomain({"age": 0, "town": level}, KAnonymity(1))
     return sanitize(pa.table(PEOPLE), SCHEMA, how)
 
 
 def test_the_original_is_read_as_it_is() -> None:
     found = original_records(release(), ("age", "town"), 0)
-    table = release().original
+    table = release().origin.table
     assert table is not None
     assert [table["town"].domain[code] for code in found.codes["town"]] == PEOPLE["town"]
     assert found.numbers.keys() == {"age"}
@@ -53,7 +54,7 @@ def test_the_original_is_read_as_it_is() -> None:
 
 def test_a_released_value_is_read_as_one_that_it_may_stand_for() -> None:
     read = [released_records(release(1), ("town", "age"), seed) for seed in range(20)]
-    table = release().original
+    table = release().origin.table
     assert table is not None
     said = {tuple(table["town"].domain[code] for code in each.codes["town"]) for each in read}
     assert {town for towns in said for town in towns[:3]} == {"Paris", "Rome"}
@@ -97,7 +98,7 @@ def test_attributes_are_compared_that_differ_and_are_released() -> None:
 
 def test_the_original_and_some_records_are_needed() -> None:
     with pytest.raises(NotApplicable, match="the original is needed"):
-        original_records(replace(release(), original=None), ("age",), 0)
+        original_records(release().unlinked(), ("age",), 0)
     nothing = replace(release(), weights=np.zeros(release().n_rows, dtype=np.int64))
     with pytest.raises(NotApplicable, match="the release has no records"):
         released_records(nothing, ("age",), 0)

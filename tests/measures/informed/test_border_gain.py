@@ -20,6 +20,7 @@ from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.origin import Origin
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import Infeasible, UserError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers
@@ -98,10 +99,9 @@ def test_one_record_is_all_that_there_is() -> None:
     assert (ends.at_an_end, ends.expected, ends.gain) == (1, 0.5, 0.5)
     table, schema = one_attribute([1, 2, 2, 3])
     release = sanitize(table, schema, Mondrian(KAnonymity(4)))
-    assert release.rows is not None
     first = replace(
         release,
-        rows=release.rows[:1],
+        origin=Origin(release.origin.table, release.origin.rows[:1]),
         weights=release.weights[:1],
         cells={"age": release.cells["age"].take(np.array([0]))},
     )
@@ -145,7 +145,9 @@ def test_values_that_nobody_has_are_no_share_of_anything() -> None:
     sets = ValueSets(np.array([0, 3, 4]), np.arange(4), np.array([3, 1]), 4)
     cells = Cells(np.array([0]), ("[1, 4)", "9"), (1, 2, 3, 9), sets)
     table, schema = one_attribute([1])
-    release = replace(sanitize(table, schema, AsIs()), original=original, cells={"age": cells})
+    release = replace(
+        sanitize(table, schema, AsIs()), origin=Origin(original, np.array([0])), cells={"age": cells}
+    )
     with np.errstate(all="raise"):
         (taken,) = BorderGain().measure(release)
     assert (taken.detail["at-an-end"], taken.baseline, taken.value) == (1, 1, 0)

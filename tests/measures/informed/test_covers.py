@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, sanitize
 from sfumato.measures.informed import covers
 from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
 from sfumato.models import KAnonymity
+from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import AsIs, Clustering, FullDomain, LocalRecoding, Mondrian
 
 TREE = Hierarchy.nested({"x": ["a", "b", "c"], "y": ["d", "e"]})
@@ -23,15 +24,14 @@ SCHEMA = Schema(
 )
 
 
-def release(how: Any, schema: Schema = SCHEMA) -> Release:
+def release(how: Any, schema: Schema = SCHEMA) -> LinkedRelease:
     people = {"age": [1, 2, 5, 7, 11, 12, 13, 20], "place": list("aabbcdde")}
     return sanitize(Table.from_arrow(people), schema, how, seed=1)
 
 
-def ranges_of(made: Release, name: str) -> dict[Any, set[tuple[Any, Any]]]:
+def ranges_of(made: LinkedRelease, name: str) -> dict[Any, set[tuple[Any, Any]]]:
     """Return for each released value the smallest and the largest value of each range."""
-    assert made.original is not None
-    domain, found = made.original[name].domain, dict(covered_ranges(made))[name]
+    domain, found = made.origin.table[name].domain, dict(covered_ranges(made))[name]
     return {
         label: {(domain[a], domain[b]) for a, b in zip(*found[code], strict=True)}
         for code, label in enumerate(made.cells[name].labels)
@@ -55,8 +55,7 @@ def test_a_tight_interval_ends_at_two_values_of_its_class(how: Any) -> None:
     made = release(how)
     assert is_covering(made)
     cells = made.cells["age"]
-    assert made.original is not None
-    domain = made.original["age"].domain
+    domain = made.origin.table["age"].domain
     expected = {
         label: {(domain[first], domain[last])}
         for label, first, last in zip(cells.labels, *ends(cells), strict=True)
@@ -94,8 +93,7 @@ def test_a_round_interval_is_released_for_several_ranges() -> None:
     cells = made.cells["age"]
     for code, (label, found) in enumerate(ranges_of(made, "age").items()):
         first, last = (each[code] for each in ends(cells))
-        assert made.original is not None
-        inside = made.original["age"].domain[first : last + 1]
+        inside = made.origin.table["age"].domain[first : last + 1]
         assert found, label
         assert {end for pair in found for end in pair} <= set(inside)
     assert any(len(found) > 1 for found in ranges_of(made, "age").values())

@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures.informed.de_finetti import DeFinettiGain, _Dealt
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian, SuppressQuasiIdentifiers
 
@@ -68,14 +69,14 @@ def test_the_baseline_is_the_commonest_value_of_each_group() -> None:
 
 def test_expected_matchings_keep_the_counts_of_rows_and_values() -> None:
     release = sanitize(*datasets.hospital(), Anatomy(3), seed=1)
-    dealt = _Dealt.of(release, release.own_values("diagnosis"), len(release.original["diagnosis"].domain))
+    dealt = _Dealt.of(release, release.own_values("diagnosis"), len(release.origin.table["diagnosis"].domain))
     rng = np.random.default_rng(0)
     shares = dealt.balanced(rng.random(len(dealt.row_of)) + 0.1)
     assert np.bincount(dealt.row_of, shares) == pytest.approx(release.weights)
     assert np.bincount(dealt.entry_of, shares) == pytest.approx(dealt.counts, abs=1e-3)
 
 
-def learned_in_loops(release: Release, own: Sequence[int], rounds: int) -> dict[tuple[int, int], float]:
+def learned_in_loops(release: LinkedRelease, own: Sequence[int], rounds: int) -> dict[tuple[int, int], float]:
     """Return for each row and value of its group how many of the row's records are expected to have it."""
     group_of, weights = release.groups.class_of.tolist(), release.weights.tolist()
     counts: Counter[tuple[int, int]] = Counter()

@@ -34,7 +34,7 @@ def classes_of(world: World, how: Mondrian) -> Classes:
     """Return for each released age who is released so."""
     table = Table.from_arrow({"age": [age for age, _ in world], "ill": [ill for _, ill in world]})
     release = sanitize(table, SCHEMA, how, seed=1)
-    original, rows, cells = release.original, release.rows, release.cells["age"]
+    original, rows, cells = release.origin.table, release.origin.rows, release.cells["age"]
     assert original is not None
     assert rows is not None
     found: Classes = defaultdict(Counter)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, publish, sanitize
+from sfumato import Attribute, Hierarchy, Schema, Table, measure, publish, sanitize
 from sfumato.measures import Measurement
 from sfumato.measures.informed.minimality import (
     Counts,
@@ -28,7 +28,7 @@ from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, Proba
 from sfumato.models.base import PrivacyModel
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.pareto import Limit
-from sfumato.results.release import holds
+from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, ParameterError, PolicyNotMet
 from sfumato.sanitizers import (
     AsIs,
@@ -79,9 +79,8 @@ def test_classes_have_their_own_values_in_their_own_parts() -> None:
     table = people(q1=["gout"], q2=["gout", "mumps"], q3=["HIV", "HIV"], q4=["flu"] * 5)
     release = sanitize(table, schema, FullDomain({"group": 1}, HALF))
     fine = sanitize(table, schema, FullDomain({"group": 0}, KAnonymity(1)))
-    assert release.original is not None
     gout, mumps, hiv, flu = (
-        release.original["illness"].domain.index(n) for n in ("gout", "mumps", "HIV", "flu")
+        release.origin.table["illness"].domain.index(n) for n in ("gout", "mumps", "HIV", "flu")
     )
     dealt = _Combinations.of(release)
     first, second = _divided(release, dealt, fine.classes.class_of)
@@ -340,7 +339,9 @@ def test_of_two_sensitive_attributes_it_is_not_known_which_failed(
 ) -> None:
     schema = Schema((*SCHEMA.attributes, Attribute("job", "sensitive")))
 
-    def released(world: tuple[tuple[str, str], ...], level: int, asked: PrivacyModel = ANYTHING) -> Release:
+    def released(
+        world: tuple[tuple[str, str], ...], level: int, asked: PrivacyModel = ANYTHING
+    ) -> LinkedRelease:
         illnesses, jobs = zip(*world, strict=True)
         groups = ["q1"] * len(q1) + ["q2"] * len(q2)
         table = Table.from_arrow({"group": groups, "illness": illnesses, "job": jobs})

@@ -6,16 +6,15 @@ Where all quasi-identifiers are withheld there is nothing to reason from: each f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import Measurement
 from sfumato.measures.informed.refinement_lp import ReleasedClass, refine
 from sfumato.models import AlphaKAnonymity, KAnonymity
-from sfumato.results.release import Earlier
+from sfumato.results.release import LinkedRelease, linked
 from sfumato.sanitizers import Anatomy, Cut, FullDomain, LocalRecoding, SuppressQuasiIdentifiers
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))
@@ -43,37 +42,36 @@ def two_of_seven() -> Table:
     return Table.from_arrow({"group": ["q1"] * 2 + ["q2"] * 5, "disease": ["HIV"] * 2 + ["flu"] * 5})
 
 
-def in_pairs() -> Release:
+def in_pairs() -> LinkedRelease:
     return sanitize(townspeople(), TOWNS, LocalRecoding(KAnonymity(2)), seed=1)
 
 
-def refused() -> Release:
+def refused() -> LinkedRelease:
     model = AlphaKAnonymity(1.0, k=1, alphas={"HIV": 0.5})
     return sanitize(two_of_seven(), GROUPS, FullDomain({"group": 1}, model))
 
 
-def cut_twice() -> Release:
+def cut_twice() -> LinkedRelease:
     """Return ages 21-23 and 24-26, published after 21-22 and 23-26: 23 is alone in both together."""
     table = {"age": [21, 22, 23, 24, 25, 26], "disease": ["flu", "gout", "asthma", "flu", "gout", "asthma"]}
     first, second = (
         sanitize(table, SCHEMA, Cut({"age": bits}, KAnonymity(2))) for bits in ("01000", "00100")
     )
-    return replace(second, earlier=(Earlier(first),))
+    return second.with_earlier(first)
 
 
-def withheld(weak: Release) -> Release:
-    assert weak.original is not None
-    release = sanitize(weak.original, weak.schema, WITHHELD, seed=1)
-    return replace(release, earlier=tuple(Earlier(withheld(each.release)) for each in weak.earlier))
+def withheld(weak: LinkedRelease) -> LinkedRelease:
+    release = sanitize(weak.origin.table, weak.schema, WITHHELD, seed=1)
+    return release.with_earlier(*(withheld(linked(before.release)) for before in weak.origin.earlier))
 
 
-def taken(release: Release, name: str) -> Measurement:
+def taken(release: LinkedRelease, name: str) -> Measurement:
     (found,) = measure(release, [name])
     assert found.value is not None
     return found
 
 
-WEAK: dict[str, tuple[Callable[[], Release], float]] = {
+WEAK: dict[str, tuple[Callable[[], LinkedRelease], float]] = {
     "border-gain": (in_pairs, 0.2),
     "downcoding": (in_pairs, 0.3),
     "downcoding-gain": (in_pairs, 0.1),
@@ -99,8 +97,8 @@ def test_what_was_refused_tells_and_what_is_withheld_was_not() -> None:
 
 def test_two_releases_tell_together_what_neither_does_and_two_withheld_ones_nothing() -> None:
     weak = cut_twice()
-    alone = taken(replace(weak, earlier=()), "composition-loss").value or 0
-    assert (taken(weak, "composition-k").value, taken(replace(weak, earlier=()), "composition-k").value) == (
+    alone = taken(weak.with_earlier(), "composition-loss").value or 0
+    assert (taken(weak, "composition-k").value, taken(weak.with_earlier(), "composition-k").value) == (
         1,
         3,
     )

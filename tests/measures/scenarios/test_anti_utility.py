@@ -28,6 +28,7 @@ from sfumato.measures.scenarios.anti_utility import (
 from sfumato.measures.scenarios.control import Control
 from sfumato.miners.base import Predictions
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import LinkedRelease
 
 SCHEMA = sf.Schema(
     (
@@ -41,14 +42,18 @@ PEOPLE = {"age": [20, 22, 31, 35], "ill": list("abab"), "job": list("xxyy")}
 SAID = {"majority": [0, 1, 0, 0], "naive-bayes": [1, 1, 1, 1], "random-tree": [0, 1, 0, 1]}
 
 
-def release(level: int = 0) -> sf.Release:
+def release(level: int = 0) -> sf.results.LinkedRelease:
     return sf.sanitize(
         pa.table(PEOPLE), SCHEMA, sf.sanitizers.FullDomain({"age": level}, sf.models.KAnonymity(1))
     )
 
 
 def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
-    domain = release.original[name].domain if release.original else release.cells[name].labels
+    domain = (
+        release.origin.table[name].domain
+        if isinstance(release, LinkedRelease)
+        else release.cells[name].labels
+    )
     codes = {each: SAID.get(each, [0] * 4) for each in miners if each != "one-rule"}
     found = [
         Predictions(name, each, "category", domain, np.arange(4), release.weights, np.array(code), 2, 0.0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Intervals, Release, Schema, Table, measure, read_release, sanitize
+from sfumato import Attribute, Intervals, Schema, Table, measure, read_release, sanitize
 from sfumato.measures import Adversary, AntiUtility, Measurement, Scenario
 from sfumato.measures.scenarios import control
 from sfumato.measures.scenarios.control import Control, control_group
@@ -18,7 +18,7 @@ from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import without_rows
+from sfumato.results.release import LinkedRelease, without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import (
@@ -50,7 +50,7 @@ def people(n_records: int, *, learnable: bool) -> Bound:
     return Schema((*numbers, Attribute("secret", "sensitive"))).bind(table)
 
 
-def attacked(release: Release, **facts: Any) -> Measurement:
+def attacked(release: LinkedRelease, **facts: Any) -> Measurement:
     adversary = Adversary(("secret",), miners=("decision-tree", "random-forest", "one-rule"))
     (taken,) = measure(release, [AntiUtility(Scenario(adversary=adversary, folds=3, **facts))])
     return taken
@@ -123,7 +123,6 @@ def test_a_release_from_a_file_has_none() -> None:
         Schema((*schema.attributes, Attribute("key", "identifying"))),
         match="key",
     )
-    assert judged.rows is not None
     assert "not made by a recipe" in attacked(judged).detail["no-control"]
 
 
@@ -146,12 +145,11 @@ def test_both_shares_are_sums_over_people() -> None:
     (taken,) = measure(release, [AntiUtility(scenario)])
     found = control_group(release, scenario)
     guesses = predict_from_all(found.both, "secret", "random-forest", found.members)
-    table = release.original
+    table = release.origin.table
     assert table is not None
-    assert found.both.rows is not None
     right, everybody = [0, 0], [0, 0]
     weight_of = [2 if table["a"].domain[code] in range(20) else 1 for code in table["a"].codes]
-    for entry, row in enumerate(found.both.rows):
+    for entry, row in enumerate(found.both.origin.rows):
         hit = guesses.predicted[entry] == table["secret"].codes[row]
         for group, counts in enumerate((found.members, found.outsiders)):
             right[group] += int(weight_of[row] * counts[entry] * hit)
@@ -206,20 +204,18 @@ def test_every_person_stays_or_leaves(
 
 def check_people(found: Control, table: Table) -> None:
     """No more people of a row are shown than there are; who is not shown is suppressed."""
-    assert found.both.rows is not None
     for counts, limit in ((found.members, found.staying), (found.outsiders, found.leaving)):
-        shown = np.bincount(found.both.rows, counts, table.n_rows)
+        shown = np.bincount(found.both.origin.rows, counts, table.n_rows)
         assert (shown <= limit).all()
 
 
-def check_cells(found: Control, release: Release, n_second: int) -> None:
+def check_cells(found: Control, release: LinkedRelease, n_second: int) -> None:
     """Every set holds the true value, of members and of outsiders."""
-    both, table = found.both, release.original
+    both, table = found.both, release.origin.table
     assert table is not None
-    assert both.rows is not None
     for name, cells in both.cells.items():
         if cells.sets is not None and not (both.group_of is not None and name in both.schema.sensitive):
-            assert cells.sets.contain(cells.codes, table[name].codes[both.rows]).all()
+            assert cells.sets.contain(cells.codes, table[name].codes[both.origin.rows]).all()
     assert both.n_rows >= n_second
 
 
@@ -255,8 +251,7 @@ def check_outsiders(found: Control, table: Table, schema: Schema) -> int:
 
     n_covered, classes = 0, [written(row) for row in range(n_second)]
     for row in range(n_second, both.n_rows):
-        assert both.rows is not None
-        values = [int(table[name].codes[both.rows[row]]) for name in names]
+        values = [int(table[name].codes[both.origin.rows[row]]) for name in names]
         around = [c for c in classes if all(value in s for value, s in zip(values, c, strict=True))]
         if around:
             assert written(row) in around
@@ -283,7 +278,7 @@ def test_of_a_large_table_only_so_many_are_left_out(monkeypatch: pytest.MonkeyPa
     assert int(found.leaving.sum()) == 50
 
 
-def few(n_people: int, how: Any = None, seed: int = 4) -> Release:
+def few(n_people: int, how: Any = None, seed: int = 4) -> LinkedRelease:
     """Return a release of people each of whom has an age of their own."""
     ages = list(range(20, 20 + n_people))
     table = Table.from_arrow({"age": ages, "ill": ["abcd"[age % 4] for age in ages]})
@@ -299,11 +294,9 @@ class TestByHand:
         assert (found.staying.sum(), found.leaving.sum()) == (n_people - n_left_out, n_left_out)
         assert (found.members.sum(), found.outsiders.sum()) == (n_people - n_left_out, n_left_out)
         assert found.members.dtype == found.outsiders.dtype == np.int64
-        assert release.original is not None
-        assert found.both.rows is not None
-        assert found.both.original is release.original
+        assert found.both.origin.table is release.origin.table
         # each row of the second release and each outsider has the cells of the original row
-        for row, code in zip(found.both.rows, found.both.cells["age"].codes, strict=True):
+        for row, code in zip(found.both.origin.rows, found.both.cells["age"].codes, strict=True):
             assert found.both.cells["age"].labels[code] == str(20 + row)
         assert found.both.weights.tolist() == [1] * n_people
         assert found.both.recipe is None
@@ -347,7 +340,7 @@ class TestByHand:
             control_group(replace(few(8), **{lacking: None}), HALF)
 
     def test_two_records_must_be_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        four = few(8).original
+        four = few(8).origin.table
         assert four is not None
         second = control.made_again(few(8), four.part(np.arange(4), np.ones(4, dtype=np.int64)))
         for lacking in ({"weights": np.array([1, 0, 0, 0])}, {"rows": None}):
@@ -388,18 +381,17 @@ class TestByHand:
     ) -> None:
         release = few(8, seed=seed)
         assert release.recipe is not None
-        assert release.original is not None
         asked: list[Any] = []
 
-        def made(*facts: Any) -> Release:
+        def made(*facts: Any) -> LinkedRelease:
             asked.append(facts)
             return release
 
         monkeypatch.setattr(control, "make_release", made)
-        assert control.made_again(release, release.original) is release
-        assert asked == [(release.original, release.schema, replace(release.recipe, seed=next_seed))]
+        assert control.made_again(release, release.origin.table) is release
+        assert asked == [(release.origin.table, release.schema, replace(release.recipe, seed=next_seed))]
         unseeded = replace(release, recipe=replace(release.recipe, seed=None))
-        control.made_again(unseeded, release.original)
+        control.made_again(unseeded, release.origin.table)
         assert asked[1][2].seed == 1
 
     @pytest.mark.parametrize(
@@ -412,14 +404,13 @@ class TestByHand:
     def test_why_it_cannot_be_made_is_told(
         self, trouble: Exception, words: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def fails(*facts: Any) -> Release:
+        def fails(*facts: Any) -> LinkedRelease:
             raise trouble
 
         monkeypatch.setattr(control, "make_release", fails)
         release = few(8)
-        assert release.original is not None
         with pytest.raises(NotApplicable, match=words):
-            control.made_again(release, release.original)
+            control.made_again(release, release.origin.table)
 
     def test_miners_see_the_members_alone(self, monkeypatch: pytest.MonkeyPatch) -> None:
         asked: list[Any] = []

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
 from sfumato.data.table import Column
 from sfumato.measures import (
     AccuracyGain,
@@ -36,6 +36,7 @@ from sfumato.miners import accuracy, predict, predict_from_all
 from sfumato.miners.base import Predictions
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
+from sfumato.results.release import LinkedRelease, Release, origin_of
 from sfumato.sanitizers import (
     Anatomy,
     AsIs,
@@ -62,10 +63,11 @@ def handed_in(seed: int) -> Iterator[list[tuple[Release, Predictions]]]:
         last = np.append(rows[1:] != rows[:-1], True)
         weights = np.where(last & (release.weights[rows] > 1), release.weights[rows] - 1, 1)
         cells = release.cells[name]
-        domain: Any = cells.labels if release.original is None else release.original[name].domain
+        origin = release.origin if isinstance(release, LinkedRelease) else None
+        domain: Any = cells.labels if origin is None else origin.table[name].domain
         found = []
         for miner in miners:
-            noisy = cells.sets is None and release.original is not None
+            noisy = cells.sets is None and origin is not None
             guesses = rng.integers(0, len(domain), len(rows))
             numbers = rng.integers(0, 9, len(rows)).astype(np.float64)
             kind: Any = "number" if noisy else "category"
@@ -81,20 +83,19 @@ def handed_in(seed: int) -> Iterator[list[tuple[Release, Predictions]]]:
         yield known
 
 
-def only(release: Release, measured: Any) -> Measurement:
+def only(release: LinkedRelease, measured: Any) -> Measurement:
     """Take one measurement, without a control group."""
     (taken,) = measure(release, [replace(measured, scenario=replace(measured.scenario, control=0.0))])
     return taken
 
 
 def truth_of(release: Release, name: str, row: int) -> Any:
-    assert release.original is not None
-    assert release.rows is not None
-    column = release.original[name]
-    return column.domain[column.codes[release.rows[row]]]
+    origin = origin_of(release)
+    column = origin.table[name]
+    return column.domain[column.codes[origin.rows[row]]]
 
 
-def told_by(release: Release, name: str, code: int) -> tuple[set[Any], int]:
+def told_by(release: LinkedRelease, name: str, code: int) -> tuple[set[Any], int]:
     """Return the values that a released label may stand for, and how many there are with absent ones."""
     sets = release.cells[name].sets
     assert sets is not None
@@ -110,7 +111,7 @@ def far(told: Any, true: Any) -> float:
 
 
 def gains_by_hand(
-    release: Release,
+    release: LinkedRelease,
     name: str,
     known: list[tuple[Release, Predictions]],
     worth: Callable[[float, float], float],
@@ -132,9 +133,9 @@ def gains_by_hand(
             else:
                 released = far(told_by(release, name, code), true)
             guess = (
-                told_by(release, name, predicted)
-                if view.original is None
-                else ({found.domain[int(predicted)]}, 1)
+                ({found.domain[int(predicted)]}, 1)
+                if isinstance(view, LinkedRelease)
+                else told_by(release, name, predicted)
             )
             total += weight * worth(far(guess, true), released)
         sums.append(total)
@@ -316,9 +317,8 @@ def test_the_interval_of_a_decline_is_that_of_a_ratio_of_sums(hospital: Bound) -
         taken = only(release, GoodUtility(Scenario(user=User("sex", miners=("majority",)))))
     right = np.zeros((2, 12))
     for which, (view, found) in enumerate(known):
-        assert view.rows is not None
         for row, code in zip(found.rows, found.predicted, strict=True):
-            right[which, view.rows[row]] = found.domain[int(code)] == truth_of(view, "sex", row)
+            right[which, origin_of(view).rows[row]] = found.domain[int(code)] == truth_of(view, "sex", row)
     old, new = right
     ratio = new.sum() / old.sum()
     error = math.sqrt(((new - ratio * old) ** 2).sum()) / old.sum()
@@ -446,7 +446,7 @@ def test_an_adversary_who_predicts_all_ages_sees_the_classes_of_the_original(hos
     table, schema = hospital
     release = sanitize(table, schema, FullDomain({"age": schema.hierarchy("age").height}, KAnonymity(1)))
 
-    def right(release: Release, name: str, miners: Any, scenario: Scenario) -> Any:
+    def right(release: LinkedRelease, name: str, miners: Any, scenario: Scenario) -> Any:
         original = sanitize(table, schema, AsIs())
         domain = table[name].domain
         codes = original.cells[name].codes
@@ -643,7 +643,7 @@ def test_a_miner_that_is_given_up_is_left_out_of_the_vote_and_not_tried_again(ho
     asked: list[str] = []
     predictions = mining.predictions
 
-    def without_the_tree(release: Release, name: str, miners: Any, scenario: Scenario) -> Any:
+    def without_the_tree(release: LinkedRelease, name: str, miners: Any, scenario: Scenario) -> Any:
         asked.extend(miners)
         found, _ = predictions(release, name, [each for each in miners if each != "decision-tree"], scenario)
         return found, [each for each in miners if each == "decision-tree"]

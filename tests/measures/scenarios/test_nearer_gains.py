@@ -16,6 +16,7 @@ from sfumato.measures.scenarios import nearer_gains, predictions
 from sfumato.measures.scenarios.nearness import Told
 from sfumato.miners.base import Predictions
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import LinkedRelease, origin_of
 from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(
@@ -44,7 +45,11 @@ def handed_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one miner be right of nobody's age, and the other of three people's."""
 
     def said(release: sf.Release, name: str, miners: Any, scenario: Scenario) -> Any:
-        domain = release.original[name].domain if release.original else release.cells[name].labels
+        domain = (
+            release.origin.table[name].domain
+            if isinstance(release, LinkedRelease)
+            else release.cells[name].labels
+        )
         codes = {"naive-bayes": [3, 3, 3, 0, 3, 3], "majority": [0, 1, 0, 3, 3, 3]}
         if len(domain) == 2:
             codes = {"naive-bayes": [1, 0, 0, 0, 1, 1], "majority": [0, 0, 0, 0, 0, 0]}
@@ -103,7 +108,7 @@ def test_predictions_may_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None
         rows, weights = np.arange(6), release.weights
         if name == "age":
             rows, weights = np.array([0, 0, 1, 2, 3, 4, 5]), np.ones(7, dtype=np.int64)
-        domain = release.original[name].domain if release.original else ()
+        domain = origin_of(release).table[name].domain
         codes = np.zeros(len(rows), dtype=np.int64)
         return [Predictions(name, "majority", "category", domain, rows, weights, codes, 2, 0.0)], []
 

@@ -42,7 +42,7 @@ PEOPLE: dict[str, list[Any]] = {
 NAN, INF = math.nan, math.inf
 
 
-def release(age: int = 0, town: int = 0) -> sf.Release:
+def release(age: int = 0, town: int = 0) -> sf.results.LinkedRelease:
     return sf.sanitize(
         pa.table(PEOPLE),
         SCHEMA,
@@ -50,7 +50,7 @@ def release(age: int = 0, town: int = 0) -> sf.Release:
     )
 
 
-def noisy(*numbers: float | None) -> sf.Release:
+def noisy(*numbers: float | None) -> sf.results.LinkedRelease:
     """Return the release with these numbers in the place of the ages."""
     plain = release()
     cells = Cells(np.arange(5, dtype=np.int32), tuple(map(str, numbers)), numbers)
@@ -173,8 +173,7 @@ class TestCloseness:
 
     def test_categories_lose_the_share_of_the_others_below_the_node_above_both(self) -> None:
         tree = release().schema.hierarchy("town")
-        known = release().original
-        assert known is not None
+        known = release().origin.table
         place = {value: code for code, value in enumerate(known["town"].domain)}
         pairs = [("Paris", "Paris"), ("Paris", "Rome"), ("Rome", "Tokyo"), ("Tokyo", "Tokyo")]
         told, truth = (

@@ -28,13 +28,14 @@ from sfumato.models import (
     RecursiveDiversity,
     TCloseness,
 )
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice import optimum
 from sfumato.searches.lattice.optimum import Objective, Optimum, optimal_node
 
 Bound = tuple[Table, Schema]
-Releases = dict[tuple[int, ...], Release]
+Releases = dict[tuple[int, ...], LinkedRelease]
 OBJECTIVES = get_args(Objective)
 SUPPRESSIONS = (0.0, 0.1, 0.3, 1.0)
 

@@ -11,7 +11,7 @@ import pytest
 from sfumato import Schema, Table, measure, sanitize
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.methods import build
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import FullDomain
 from sfumato.searches import Lattice, LatticeFront
@@ -19,17 +19,17 @@ from sfumato.searches import Lattice, LatticeFront
 Bound = tuple[Table, Schema]
 
 
-def proposed(search: Any, bound: Bound) -> list[Release]:
+def proposed(search: Any, bound: Bound) -> list[LinkedRelease]:
     return [sanitize(*bound, recipe) for recipe in search.propose(*bound, np.random.default_rng(0))]
 
 
-def value(release: Release, name: str) -> float:
+def value(release: LinkedRelease, name: str) -> float:
     (taken,) = measure(release, [name])
     assert taken.value is not None
     return taken.value
 
 
-def every_release(bound: Bound, k: int, suppression: float = 0.0) -> list[Release]:
+def every_release(bound: Bound, k: int, suppression: float = 0.0) -> list[LinkedRelease]:
     schema = bound[1]
     ranges = (range(schema.hierarchy(name).height + 1) for name in schema.quasi_identifiers)
     releases = []

@@ -14,7 +14,7 @@ from sfumato.measures.scenarios.control import MOST_OUTSIDERS, made_again
 from sfumato.miners.cross_validation import fingerprint
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.people_groups import Group
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release, linked
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import remembered
 from sfumato.runtime.errors import DataError
@@ -64,7 +64,7 @@ class Setting:
         The group to which all of them belong, if any.
     """
 
-    release: Release
+    release: LinkedRelease
     inside: Listed
     outside: Listed | None
     reference: Table | None
@@ -73,13 +73,13 @@ class Setting:
 
 
 def setting_of(
-    release: Release, control: str | None, people: int, seed: int, group: Group | None = None
+    made: Release, control: str | None, people: int, seed: int, group: Group | None = None
 ) -> Setting:
     """Return the setting of a release, the same for all attacks on it.
 
     Parameters
     ----------
-    release
+    made
         What would be published.
     control
         A file with people who are not in the data. Without one the release is made anew without some of its
@@ -91,8 +91,7 @@ def setting_of(
     group
         Whom alone to attack, and to take for the control group.
     """
-    if release.original is None:
-        raise NotApplicable("the original is not known, so that nobody can be attacked")
+    release = linked(made)
     recipe = None if release.recipe is None else release.recipe.to_json()
     cells = fingerprint(release, tuple(release.cells))
     key = ("attacks", cells, recipe, control and _version(Path(control)), seed)
@@ -100,7 +99,7 @@ def setting_of(
     return _drawn(whole, outsiders, told, people, seed, group)
 
 
-def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, Table | None, str]:
+def _sides(release: LinkedRelease, control: str | None, seed: int) -> tuple[LinkedRelease, Table | None, str]:
     """Return the release under attack, the people who are not in it, and where these come from."""
     if control is not None:
         return release, read_people(control), f"people in {Path(control).name}"
@@ -109,16 +108,15 @@ def _sides(release: Release, control: str | None, seed: int) -> tuple[Release, T
             second, leaving = _made_anew(release, seed)
     except NotApplicable as reason:
         return release, None, f"none: {reason}"
-    origin = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
-    return second, leaving, origin
+    source = f"{leaving.n_people:,} people, left out of a release that was made anew and is attacked"
+    return second, leaving, source
 
 
 def _drawn(
-    release: Release, outsiders: Table | None, told: str, people: int, seed: int, group: Group | None
+    release: LinkedRelease, outsiders: Table | None, told: str, people: int, seed: int, group: Group | None
 ) -> Setting:
-    assert release.original is not None
     rng = np.random.default_rng([seed, people])
-    inside, _ = _some_of(release.original, people, rng, group)
+    inside, _ = _some_of(release.origin.table, people, rng, group)
     if outsiders is None:
         return Setting(release, inside, None, None, told, group)
     outside, left = _some_of(outsiders, people, rng, group)
@@ -167,10 +165,9 @@ def drawn_people(table: Table, n_people: int, rng: np.random.Generator) -> tuple
     return order[first[drawn]], np.where(others, table.weights, 0)
 
 
-def _made_anew(release: Release, seed: int) -> tuple[Release, Table]:
+def _made_anew(release: LinkedRelease, seed: int) -> tuple[LinkedRelease, Table]:
     """Hold people out and make the release again from the others; return it and the people held out."""
-    table = release.original
-    assert table is not None
+    table = release.origin.table
     if release.recipe is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
     n_outsiders = min(round(LEFT_OUT * table.n_people), MOST_OUTSIDERS)

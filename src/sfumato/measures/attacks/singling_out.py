@@ -89,12 +89,12 @@ class SinglingOut(AttackMeasure):
 
     def attempts(self, setting: Setting, seen: SeenRelease) -> Iterator[AttackTried]:
         """Yield the attempt of each attacker."""
-        assert setting.release.original is not None
+        table = setting.release.origin.table
         rng = np.random.default_rng([self.seed, 4])
         n_tries, n_all = len(setting.inside.rows), len(seen.attributes)
-        inside = people_crowd(seen, setting.release.original)
+        inside = people_crowd(seen, table)
         outside = None if setting.outside is None else people_crowd(seen, setting.outside.table)
-        sizes = (setting.release.original.n_people, setting.outside.table.n_people if setting.outside else 0)
+        sizes = (table.n_people, setting.outside.table.n_people if setting.outside else 0)
         for n_used in sorted({1, min(_SEVERAL, n_all), n_all}):
             by_value = n_used == 1
             predicates = rare_values(seen, n_tries, rng) if by_value else learned(seen, n_used, n_tries, rng)

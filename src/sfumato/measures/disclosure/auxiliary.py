@@ -32,7 +32,7 @@ from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.people_groups import Group
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release, origin_of
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
 
@@ -125,7 +125,7 @@ class AuxiliaryGain(Measure):
             if name not in release.cells:
                 hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"
                 raise ParameterError(f"the release has no attribute {name!r}{hint}")
-        if self.auxiliary is None and release.original is None:
+        if self.auxiliary is None and not isinstance(release, LinkedRelease):
             raise NotApplicable("the original is not known; give a file with auxiliary information")
         return tuple(self._of_attribute(release, name) for name in names)
 
@@ -159,8 +159,7 @@ class AuxiliaryGain(Measure):
     def _people(self, release: Release, path: str | None, name: str) -> _Listed:
         """Read a list of people, and sample it if it is too long."""
         if path is None:
-            assert release.original is not None
-            table, source = release.original, "the table"
+            table, source = origin_of(release).table, "the table"
         else:
             table, source = _read(path), Path(path).name
         wanted = self.known or release.schema.quasi_identifiers

@@ -25,7 +25,8 @@ from sfumato.registry.declarations import (
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import IdentityMeasure, Measure, Measurement
-from sfumato.results.release import Earlier, Release
+from sfumato.results.origin import Earlier
+from sfumato.results.release import Release, origin_of
 from sfumato.runtime.arrays import Booleans, Integers
 
 COLLECTOR = Attacker(
@@ -226,11 +227,11 @@ class _Meeting:
     @classmethod
     def of(cls, release: Release, guards: Guards) -> _Meeting:
         """Match people between the releases."""
-        if release.rows is None or release.original is None:
+        if origin_of(release).linked_rows is None:
             raise NotApplicable("it is not known which released record is which")
         row_of = np.repeat(np.arange(release.n_rows), release.weights)
         now = _partition(release, guards).class_of[row_of]
-        matches = [_then(release, earlier, guards, row_of) for earlier in release.earlier]
+        matches = [_then(release, earlier, guards, row_of) for earlier in origin_of(release).earlier]
         guessed = np.zeros(len(row_of), dtype=np.bool_)
         for classes, estimated in matches:
             guessed |= estimated & (classes >= 0)
@@ -299,17 +300,17 @@ def _estimated(release: Release, before: Release) -> Integers:
     """Return for each row the class of an earlier release that would accept it."""
     from sfumato.results.recode_records import classes_taking
 
-    assert release.original is not None
-    return classes_taking(before, release.original, release.schema)[release.rows]
+    origin = origin_of(release)
+    return classes_taking(before, origin.table, release.schema)[origin.rows]
 
 
 def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:
     """Return the person of each record now and then, with equal numbers; ``None`` if they are unknown."""
-    from sfumato.results.linked_people import people_alike
+    from sfumato.results.linked_people import match_people
 
     if earlier.people is not None:
         return earlier.people
-    now, then = people_alike([release, earlier.release], {})
+    now, then = match_people([release, earlier.release], {})
     return None if now is None or then is None else (now, then)
 
 

@@ -12,12 +12,12 @@ from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.kernels.row_groups import first_row_of_group
-from sfumato.measures.utility.estimation.reconstruction import Unreadable, original_of
+from sfumato.measures.utility.estimation.reconstruction import Unreadable
 from sfumato.measures.utility.estimation.subpopulations import Populations
 from sfumato.measures.utility.query_utility import UtilityLoss
 from sfumato.models.distances import jensen_shannon
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.runtime.arrays import Floats, Integers
 
 
@@ -172,7 +172,7 @@ def population_origins(
     """
     measure = UtilityLoss(minimum_support)
     try:
-        populations, (losses,), _ = measure.by_population(release, original_of(release), (attribute,))
+        populations, (losses,), _ = measure.by_population(release, origin_of(release).table, (attribute,))
     except Unreadable as reason:
         raise NotApplicable(str(reason)) from None
     worst = [int(place) for place in np.argsort(-losses, kind="stable")[:most] if losses[place] > 0]

@@ -14,7 +14,7 @@ from sfumato.registry.declarations import Attacker, Axis, Better, Detail, Guards
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Booleans, Integers
 
 
@@ -77,7 +77,7 @@ class MInvariance(Measure):
         now, repeats = _signatures(release, name, known)
         smallest = [_smallest(release, name)]
         changed = np.zeros(len(now), dtype=np.bool_)
-        for earlier in release.earlier:
+        for earlier in release.origin.earlier if isinstance(release, LinkedRelease) else ():
             people = people_of(release, earlier)
             if people is None:
                 raise NotApplicable("it is not known who of an earlier release is who")

@@ -13,7 +13,7 @@ from sfumato.registry.declarations import Attacker, Detail, Needs, RiskThreshold
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import IdentityMeasure, Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import Release, linked
 from sfumato.runtime.arrays import Floats, Integers
 
 
@@ -83,14 +83,15 @@ class HouseholdRisk(IdentityMeasure):
         return (self.taken(float(risks.max()), detail=detail),)
 
 
-def household_risks(release: Release) -> Floats:
+def household_risks(made: Release) -> Floats:
     """Return the risk of every household that has a released record."""
-    table = release.original
-    if table is None or release.rows is None or table.households is None:
+    release = linked(made)
+    table = release.origin.table
+    if table.households is None:
         raise NotApplicable("nobody says who lives together; name the column with the household")
     classes, alike = release.classes, survey_classes(release)
     of_class = 1 / classes.people if alike is None else individual_risks(classes.people, alike)
-    expected = np.bincount(release.rows, release.weights * of_class[classes.class_of], table.n_rows)
+    expected = np.bincount(release.origin.rows, release.weights * of_class[classes.class_of], table.n_rows)
     of_record = np.minimum(expected / table.weights, 1.0)
     row_of, household_of = table.households.row_of, table.households.household_of
     is_released = np.bincount(household_of, release.kept[row_of]) > 0

@@ -24,7 +24,7 @@ from sfumato.registry.declarations import Attacker, Detail, Needs, PopulationSiz
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import IdentityMeasure, Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Floats, Integers
 
 _FEW = 50
@@ -232,8 +232,8 @@ def _population_size(release: Release, size: int | None) -> int:
     if size is not None:
         check_population_size(release, size)
         return size
-    table = release.original
-    if release.survey_weights is None or table is None or table.survey_weights is None:
+    table = release.origin.table if isinstance(release, LinkedRelease) else None
+    if table is None or table.survey_weights is None or release.survey_weights is None:
         raise NotApplicable(_NO_SIZE)
     stood_for = table.survey_weights
     if table.person_of is not None:

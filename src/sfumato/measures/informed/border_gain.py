@@ -12,7 +12,7 @@ from sfumato.registry.declarations import Detail, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
@@ -133,8 +133,11 @@ class _Ends:
     @classmethod
     def of(cls, release: Release, name: str) -> _Ends | None:
         """Return them, or ``None`` if it is unknown what a released value stands for."""
-        cells, original, rows = release.cells[name], release.original, release.rows
-        if cells.sets is None or original is None or rows is None or not len(cells.sets.sizes):
+        cells = release.cells[name]
+        if cells.sets is None or not isinstance(release, LinkedRelease) or not len(cells.sets.sizes):
+            return None
+        original, rows = release.origin.table, release.origin.linked_rows
+        if rows is None:
             return None
         column = original[name]
         counts = np.bincount(column.codes, original.weights, len(column.domain))

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.data.table import Column
 from sfumato.models.anonymity import KAnonymity
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.sanitizers.generalize.from_clusters import PointSpace
@@ -60,15 +60,13 @@ def covered_ranges(release: Release) -> Iterator[tuple[str, CoveredRanges]]:
     release
         A release with its original, whose recipe says how covers are made.
     """
-    assert release.original is not None
     assert release.recipe is not None
+    table = origin_of(release).table
     how = release.recipe.parameters
     as_sets = release.recipe.sanitizer == "mondrian" or how.get("cells") == "sets"
-    space = PointSpace.of(
-        release.original, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"]
-    )
+    space = PointSpace.of(table, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"])
     for place, name in enumerate(release.schema.quasi_identifiers):
-        column, cells = release.original[name], release.cells[name]
+        column, cells = table[name], release.cells[name]
         if column.kind == "numeric" and how["borders"] == "tight":
             yield name, CoveredRanges.of(np.arange(len(cells.labels)), *ends(cells), len(cells.labels))
         elif len(column.domain) <= _MOST_VALUES and name not in how.get("free", ()):

@@ -14,7 +14,7 @@ from sfumato.registry.declarations import AtLeast, AtMost, Attacker, Detail, Nee
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import SensitiveMeasure
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
 # Rows and columns of a group's table are made to add up in turn so many times; few are needed.
@@ -74,7 +74,7 @@ class DeFinettiGain(SensitiveMeasure):
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the share of right guesses beyond those from the counts."""
-        if release.rows is None or release.original is None:
+        if not isinstance(release, LinkedRelease) or release.origin.linked_rows is None:
             raise NotApplicable("it is not known whose each sensitive value is")
         name = next(name for name, counts in release.groups.sensitive.items() if counts is sensitive)
         own, n_values = release.own_values(name), len(sensitive.prior)

@@ -14,7 +14,7 @@ from sfumato.registry.declarations import Detail, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
@@ -75,7 +75,7 @@ class Downcoding(RecipeReaderMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the share of the records that can be placed."""
-        if release.rows is None or release.original is None or release.recipe is None:
+        if origin_of(release).linked_rows is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         if not is_covering(release):
             return (self.taken(0.0, detail=dict.fromkeys(self.words.details, 0.0)),)
@@ -151,11 +151,9 @@ class _Placed:
 
     @classmethod
     def of(cls, release: Release, name: str, ranges: CoveredRanges) -> _Placed:
-        assert release.original is not None
-        assert release.rows is not None
-        cells, classes = release.cells[name], release.classes
+        cells, classes, origin = release.cells[name], release.classes, origin_of(release)
         whereabouts = _Whereabouts.of(cells, ranges)
-        values = release.original[name].codes[release.rows]
+        values = origin.table[name].codes[origin.rows]
         smallest, released = np.zeros_like(classes.sizes), np.zeros_like(classes.sizes)
         smallest[classes.class_of], released[classes.class_of] = values, cells.codes
         largest = smallest.copy()

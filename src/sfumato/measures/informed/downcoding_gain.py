@@ -18,7 +18,7 @@ from sfumato.registry.declarations import Detail, FileName, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.runtime.arrays import Floats, Integers
 
 # The covers of larger classes tell next to nothing about their records.
@@ -98,7 +98,7 @@ class DowncodingGain(RecipeReaderMeasure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain of the attribute that reveals most."""
-        if release.rows is None or release.original is None or release.recipe is None:
+        if origin_of(release).linked_rows is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         recovered = dict(self._recovered(release)) if is_covering(release) else {}
         gains = {name: of_attribute.gain for name, of_attribute in recovered.items()}
@@ -123,8 +123,8 @@ class DowncodingGain(RecipeReaderMeasure):
 
     def _shares(self, release: Release, name: str) -> Floats:
         """Return how common each value of an attribute is, as far as the adversary knows."""
-        assert release.original is not None
-        column = release.original[name]
+        table = origin_of(release).table
+        column = table[name]
         if self.control is not None:
             people = read_people(self.control)
             others = people_column(people, name)
@@ -134,18 +134,17 @@ class DowncodingGain(RecipeReaderMeasure):
             return np.asarray((counts + _DOUBT) / (counts.sum() + _DOUBT * len(counts)))
         if self.distribution == "release":
             return shares_in_cells(release, name)
-        counts = np.bincount(column.codes, release.original.weights, len(column.domain))
+        counts = np.bincount(column.codes, table.weights, len(column.domain))
         return np.asarray(counts / counts.sum())
 
 
 def shares_in_cells(release: Release, name: str) -> Floats:
     """Return how common each original value is, estimated from the released cells of an attribute."""
-    assert release.original is not None
     cells = release.cells[name]
     assert cells.sets is not None
     amounts = sum_by_group(cells.codes, len(cells.labels), release.weights).astype(np.float64)
     labels = np.arange(len(amounts))
-    n_values = len(release.original[name].domain)
+    n_values = len(origin_of(release).table[name].domain)
     fitted = fit_codes(
         cells.sets.starts,
         cells.sets.members,
@@ -214,11 +213,11 @@ class _ReleasedClasses:
 
     @classmethod
     def of(cls, release: Release, name: str) -> _ReleasedClasses:
-        assert release.original is not None
-        classes, column = release.classes, release.original[name]
+        origin = origin_of(release)
+        classes, column = release.classes, origin.table[name]
         cells = np.zeros(classes.n_classes, dtype=np.int64)
         cells[classes.class_of] = release.cells[name].codes
-        key = classes.class_of * len(column.domain) + column.codes[release.rows]
+        key = classes.class_of * len(column.domain) + column.codes[origin.rows]
         pairs, pair_of = np.unique(key, return_inverse=True)
         amounts = sum_by_group(pair_of, len(pairs), release.weights)
         class_of, values = np.divmod(pairs, len(column.domain))

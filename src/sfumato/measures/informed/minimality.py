@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
-from sfumato.data.table import Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
 from sfumato.models.base import PrivacyModel
@@ -19,7 +18,8 @@ from sfumato.registry.declarations import AtLeast, AtMost, Detail, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import Release, holds
+from sfumato.results.origin import Origin
+from sfumato.results.release import Release, holds, origin_of
 from sfumato.results.released_column import level_cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.sanitizers.generalize.mondrian import refused_cuts
@@ -150,24 +150,23 @@ def _cuts_classes(release: Release) -> bool:
 
 def _finer_failing(release: Release) -> dict[str, Integers]:
     """Return, for each next finer release or class in which the model fails, the parts of the rows."""
-    recipe, original = release.recipe, release.original
-    known = ("full-domain", "mondrian")
-    if recipe is None or original is None or release.rows is None or recipe.sanitizer not in known:
+    recipe, origin = release.recipe, origin_of(release)
+    if recipe is None or origin.linked_rows is None or recipe.sanitizer not in ("full-domain", "mondrian"):
         raise NotApplicable("only full-domain and mondrian say which finer releases there were")
     if release.n_suppressed or recipe.parameters.get("suppression"):
         raise NotApplicable("records may be suppressed, so that a finer release need not have failed")
     if release.people is not None:
         raise NotApplicable("somebody has several records, and the enumeration knows one of each person")
-    return _refused(release, original) if _cuts_classes(release) else _finer_levels(release, original)
+    return _refused(release, origin) if _cuts_classes(release) else _finer_levels(release, origin)
 
 
-def _refused(release: Release, original: Table) -> dict[str, Integers]:
+def _refused(release: Release, origin: Origin) -> dict[str, Integers]:
     """Return Mondrian's classes for each quasi-identifier, cut as the method tried to."""
     recipe = release.recipe
     assert recipe is not None
     if recipe.parameters["variant"] != "strict" or recipe.parameters["target"] or recipe.parameters["free"]:
         raise NotApplicable("only the strict variant without target tries cuts that are known from outside")
-    parts, halves = refused_cuts(original, release.schema, _model(release))
+    parts, halves = refused_cuts(origin.table, release.schema, _model(release))
     if len(parts.low) != release.classes.n_classes:
         raise NotApplicable("the recipe does not lead to these classes: it is not known what was tried")
     of_row = np.empty_like(parts.rows)
@@ -175,21 +174,20 @@ def _refused(release: Release, original: Table) -> dict[str, Integers]:
     for name, half in halves.items():
         of_row[parts.rows] = half
         # numbered anew: a part that was not cut has one half
-        finer[name] = np.unique(of_row[release.rows], return_inverse=True)[1]
+        finer[name] = np.unique(of_row[origin.rows], return_inverse=True)[1]
     return finer
 
 
-def _finer_levels(release: Release, original: Table) -> dict[str, Integers]:
+def _finer_levels(release: Release, origin: Origin) -> dict[str, Integers]:
     """Return the classes with one attribute a level finer, where the model does not hold in them."""
     recipe = release.recipe
     assert recipe is not None
-    assert release.rows is not None
     finer = {}
     for name, level in recipe.parameters["levels"].items():
         if level <= release.schema[name].lowest_level:
             continue
         hierarchy = release.schema.hierarchy(name)
-        cells = level_cells(original[name], hierarchy, level - 1, release.rows)
+        cells = level_cells(origin.table[name], hierarchy, level - 1, origin.rows)
         candidate = replace(release, cells={**release.cells, name: cells})
         if not holds(candidate, _model(release)):
             finer[name] = candidate.classes.class_of

@@ -370,7 +370,7 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
     groups = [_People.of(weights, counts) for counts in (control.staying, control.leaving)]
     if not all(group.total for group in groups):
         raise NotApplicable("nobody in the control group matters to the adversary")
-    of_row = weights[control.both.rows]
+    of_row = weights[control.both.origin.rows]
     people = (_Counted(of_row, control.members), _Counted(of_row, control.outsiders))
     miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
     if not miners or scenario.cells == "labels":

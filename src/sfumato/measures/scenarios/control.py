@@ -17,7 +17,8 @@ from sfumato.measures.scenarios.scenario import Scenario
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release, without_rows
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, Release, linked, without_rows
 from sfumato.results.released_column import Cells, ValueSets, merged_cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, SfumatoError
@@ -43,7 +44,7 @@ class Control:
         ones among them.
     """
 
-    both: Release
+    both: LinkedRelease
     members: Integers = field(repr=False)
     outsiders: Integers = field(repr=False)
     staying: Integers = field(repr=False)
@@ -59,15 +60,16 @@ class Control:
         )
 
 
-def control_group(release: Release, scenario: Scenario) -> Control:
+def control_group(made: Release, scenario: Scenario) -> Control:
     """Hold people out at random and make the release again, by its own recipe with another seed.
 
     The control group is shown to the miners as the second release would write them: with the cells of the
     smallest of its classes that covers the person's quasi-identifiers. Where none does, and where
     numbers have noise, the person has the cells of the first release, whose recipe is the same.
     """
-    table, rows = release.original, release.rows
-    if release.recipe is None or table is None or rows is None:
+    release = linked(made)
+    table, rows = release.origin.table, release.origin.linked_rows
+    if release.recipe is None or rows is None:
         raise NotApplicable("the release was not made by a recipe that could be run again")
     n_outsiders = min(round(scenario.control * table.n_records), MOST_OUTSIDERS)
     if n_outsiders < 1 or table.n_records - n_outsiders < 2:
@@ -80,9 +82,9 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     staying = table.weights - leaving
     kept_rows = np.flatnonzero(staying)
     second = made_again(release, table.part(kept_rows, staying[kept_rows]))
-    if second.rows is None or second.n_records < 2:
+    if second.origin.linked_rows is None or second.n_records < 2:
         raise NotApplicable("too few records are left when the release is made again")
-    second = replace(second, original=table, rows=kept_rows[second.rows])
+    second = replace(second, origin=Origin(table, kept_rows[second.origin.rows]))
     # a group speaks of all its records, so all of them are needed to show what it tells about one
     first = release if release.group_of is not None else without_rows(release, shown == 0)
     outsiders = shown if release.group_of is not None else shown[shown > 0]
@@ -95,7 +97,7 @@ def control_group(release: Release, scenario: Scenario) -> Control:
     )
 
 
-def made_again(release: Release, table: Table) -> Release:
+def made_again(release: Release, table: Table) -> LinkedRelease:
     """Make a release of another table by the same recipe, with another seed."""
     assert release.recipe is not None
     recipe = replace(release.recipe, seed=(release.recipe.seed or 0) + 1)
@@ -108,10 +110,8 @@ def made_again(release: Release, table: Table) -> Release:
     return second
 
 
-def _stacked(second: Release, first: Release) -> Release:
+def _stacked(second: LinkedRelease, first: LinkedRelease) -> LinkedRelease:
     """Combine both releases, with the records of the first written as in the second where possible."""
-    assert first.rows is not None
-    assert second.rows is not None
     like = _covering_rows(second, first)
     cells = {name: _joined(second.cells[name], first.cells[name], like.get(name)) for name in first.cells}
     group_of = None
@@ -121,7 +121,7 @@ def _stacked(second: Release, first: Release) -> Release:
         first,
         cells=cells,
         weights=np.concatenate([second.weights, first.weights]),
-        rows=np.concatenate([second.rows, first.rows]),
+        origin=replace(first.origin, linked_rows=np.concatenate([second.origin.rows, first.origin.rows])),
         group_of=group_of,
         recipe=None,
     )

@@ -21,7 +21,7 @@ from sfumato.registry.declarations import Axis, Better, Detail, Needs, ReleaseTy
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release, origin_of, released
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.caching import kept
 from sfumato.runtime.errors import ParameterError
@@ -54,11 +54,10 @@ class ScenarioMeasure(Measure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, if the original row of each released row is known."""
-        if release.original is None or release.rows is None:
-            raise NotApplicable("it is not known which record each released row comes from")
+        origin = origin_of(release)
         scenario = self.scenario or Scenario()
-        scenario.check(_types(release.original))
-        return tuple(self.in_scenario(release, release.original, release.rows, scenario))
+        scenario.check(_types(origin.table))
+        return tuple(self.in_scenario(release, origin.table, origin.rows, scenario))
 
     @abstractmethod
     def in_scenario(
@@ -261,8 +260,7 @@ def _utility(
     finished, _ = predictions(release, name, [miner], scenario)
     if not finished:
         return None
-    prediction, table = finished[0], release.original
-    assert table is not None
+    prediction, table = finished[0], origin_of(release).table
     truth = true_column(release, name).take(prediction.rows)
     of_row = rows[prediction.rows]
     hierarchy = release.schema.hierarchy(name)

@@ -11,7 +11,7 @@ from sfumato.data.table import Column, Kind, Value
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.measures.scenarios.expressions import domain_values
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
@@ -41,9 +41,8 @@ class Told:
 
 def true_column(release: Release, name: str) -> Column:
     """Return the original value of each released row."""
-    if release.original is None or release.rows is None:
-        raise NotApplicable("it is not known which record each released row comes from")
-    return release.original[name].take(release.rows)
+    origin = origin_of(release)
+    return origin.table[name].take(origin.rows)
 
 
 def is_noisy(release: Release, name: str) -> bool:

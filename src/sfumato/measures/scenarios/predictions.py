@@ -29,7 +29,7 @@ from sfumato.miners.cross_validation import fingerprint, predict, predict_from_a
 from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import exact_cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
@@ -156,9 +156,9 @@ def attempts_at(release: Release, name: str, scenario: Scenario, mine: Mine | No
 
 def with_known(release: Release, names: Sequence[str]) -> Release:
     """Return a release as seen by someone who knows the true values of some attributes."""
-    table, rows = release.original, release.rows
-    if not names or table is None or rows is None:
+    if not names or not isinstance(release, LinkedRelease) or release.origin.linked_rows is None:
         return release
+    table, rows = release.origin.table, release.origin.linked_rows
     return replace(
         release,
         cells={**release.cells, **{attribute: exact_cells(table[attribute], rows) for attribute in names}},
@@ -317,7 +317,7 @@ def _tells_sets(release: Release, name: str) -> bool:
 def _by_label(release: Release, name: str) -> Release:
     """Return the release with the attribute's labels as categories without further meaning."""
     cells = replace(release.cells[name], domain=(), sets=None)
-    return replace(release, cells={**release.cells, name: cells}, original=None, rows=None)
+    return replace(release.unlinked(), cells={**release.cells, name: cells})
 
 
 def _attempt(release: Release, name: str, found: Predictions, of_labels: bool) -> Attempt:

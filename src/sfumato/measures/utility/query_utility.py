@@ -25,7 +25,6 @@ from sfumato.measures.utility.estimation.reconstruction import (
     Reconstruction,
     Unreadable,
     blind_estimate,
-    original_of,
     reconstructed,
     true_estimate,
     uniform_estimate_of_all,
@@ -47,7 +46,7 @@ from sfumato.registry.declarations import (
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release, origin_of, released
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.caching import remembered
 
@@ -72,7 +71,7 @@ class _ResearchLoss(Measure):
         if not release.schema.quasi_identifiers:
             raise NotApplicable("the release has no quasi-identifier")
         try:
-            table = _counted_alike(original_of(release), release)
+            table = _counted_alike(origin_of(release).table, release)
             return self.of_attributes(release, table, tuple(self.attributes(release)))
         except (Unreadable, TooFewQueries) as reason:
             raise NotApplicable(str(reason)) from None

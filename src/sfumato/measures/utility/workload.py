@@ -32,7 +32,7 @@ from sfumato.registry.declarations import (
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release, origin_of, released
 from sfumato.runtime.caching import kept
 from sfumato.runtime.errors import DataError, ParameterError
 
@@ -119,14 +119,13 @@ class WorkloadUtility(Measure):
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain for the target, or for each sensitive attribute."""
         self._check_miners()
-        if release.original is None:
-            raise NotApplicable("the original is not known")
-        if min(release.n_records, release.original.n_records) < 2:
+        table = origin_of(release).table
+        if min(release.n_records, table.n_records) < 2:
             raise NotApplicable("cross-validation needs at least two records")
         targets = [self.target] if self.target else list(release.schema.sensitive)
         if not targets:
             raise NotApplicable("the release has no sensitive attribute; name a target")
-        return tuple(self._of_target(release, release.original, target) for target in targets)
+        return tuple(self._of_target(release, table, target) for target in targets)
 
     def _check_miners(self) -> None:
         for name in self.miners:

@@ -16,7 +16,7 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import ProbabilisticDiversity
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName
 from sfumato.registry.methods import check_bounds, name_of, register
-from sfumato.results.release import Form, Release, released
+from sfumato.results.release import Form, LinkedRelease, released
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible, ParameterError
@@ -75,7 +75,7 @@ class Bucketize:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the records with their sensitive values permuted within Mondrian's parts."""
         for part in self.model.parts:
             if part.guards == "identity":
@@ -137,7 +137,7 @@ class Anatomy:
         """What the grouping guarantees."""
         return ProbabilisticDiversity(float(self.l))
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the records in groups of l different sensitive values."""
         names = schema.require("sensitive", "anatomy")
         if len(names) > 1:
@@ -175,7 +175,7 @@ class Anatomy:
 
 def _permuted(
     table: Table, schema: Schema, rows: Integers, group_of: Integers, form: Form, rng: np.random.Generator
-) -> Release:
+) -> LinkedRelease:
     """Release records (one row number each) with sensitive values permuted within their groups.
 
     Several sensitive values of a person move together.
@@ -192,7 +192,7 @@ def _permuted(
 
 def _compacted(
     table: Table, schema: Schema, rows: Integers, giver: Integers, group_of: Integers, form: Form
-) -> Release:
+) -> LinkedRelease:
     sensitive = [table[name] for name in schema.sensitive]
     columns = [rows, group_of, *(column.codes[giver] for column in sensitive)]
     cardinalities = [table.n_rows, int(group_of.max()) + 1, *(len(column.domain) for column in sensitive)]

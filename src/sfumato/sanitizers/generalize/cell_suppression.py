@@ -15,7 +15,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, failing_rows, released
+from sfumato.results.release import LinkedRelease, failing_rows, released
 from sfumato.results.released_column import Cells, ValueSets, exact_cells
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import Infeasible
@@ -70,7 +70,7 @@ class CellSuppression:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release ``*`` for the suppressed cells, and all others unchanged."""
         schema.require("quasi-identifying", "cell-suppression")
         check_feasible(table, schema, self.model, suppresses=self.suppression > 0)

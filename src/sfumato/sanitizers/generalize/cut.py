@@ -14,7 +14,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AttributeName, Recodes, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import block_cells, exact_node
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -70,7 +70,7 @@ class Cut:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier as its block, without the records that fail."""
         names = schema.require("quasi-identifying", "cut")
         for name in (*self.cuts, *self.free):

@@ -23,7 +23,7 @@ from sfumato.kernels.greedy_clusters import (
 )
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import Cells, ValueSets, interval_leaves, merged_cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import merge_records, watched_attributes, whole_table
@@ -141,7 +141,7 @@ def tightened(space: PointSpace, cluster_of: Integers, rows: Integers, weights: 
     return Clusters(low, high, cluster_of, rows, weights)
 
 
-def released_clusters(space: PointSpace, schema: Schema, clusters: Clusters) -> Release:
+def released_clusters(space: PointSpace, schema: Schema, clusters: Clusters) -> LinkedRelease:
     """Release every quasi-identifier as a cover of its cluster's values."""
     cluster_of, rows, weights = merge_records(clusters.cluster_of, clusters.rows, clusters.weights)
     cells = {

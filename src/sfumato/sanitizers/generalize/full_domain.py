@@ -14,7 +14,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AtMost, Recodes, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import level_cells
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, suppress_failing
@@ -64,7 +64,7 @@ class FullDomain:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier on its level, without the records that fail."""
         names = schema.require("quasi-identifying", "full-domain")
         self._check_levels(schema, names)

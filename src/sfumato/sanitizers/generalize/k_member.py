@@ -21,7 +21,7 @@ from sfumato.kernels.row_groups import rows_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.methods import register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.generalize.from_clusters import (
@@ -81,7 +81,7 @@ class Clustering:
         "records have in common."
     )
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier as a cover of its cluster's values."""
         schema.require("quasi-identifying", "clustering")
         check_feasible(table, schema, self.model)

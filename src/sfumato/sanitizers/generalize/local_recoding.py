@@ -38,7 +38,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.generalize.class_extraction import extract_classes
@@ -130,7 +130,7 @@ class LocalRecoding:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier as a cover of its class's values."""
         schema.require("quasi-identifying", "local-recoding")
         check_feasible(table, schema, self.model)

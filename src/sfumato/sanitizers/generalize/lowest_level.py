@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets, exact_node, merged_cells, named, number_cover
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible
@@ -32,7 +32,7 @@ def merge_below_lowest(table: Table, schema: Schema) -> Table:
     return replace(table, columns=columns)
 
 
-def widen_to_lowest(release: Release, table: Table) -> Release:
+def widen_to_lowest(release: LinkedRelease, table: Table) -> LinkedRelease:
     """Widen every released value to whole nodes of its attribute's lowest level, and relabel it.
 
     Parameters
@@ -55,7 +55,7 @@ def widen_to_lowest(release: Release, table: Table) -> Release:
             )
         hierarchy = release.schema.hierarchy(name)
         cells[name] = _widened(cells[name], table[name], hierarchy, attribute.lowest_level)
-    return replace(release, cells=cells, original=table)
+    return replace(release, cells=cells, origin=replace(release.origin, table=table))
 
 
 def _floored(schema: Schema) -> list[str]:

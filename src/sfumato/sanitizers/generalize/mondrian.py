@@ -22,7 +22,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AttributeName
 from sfumato.registry.methods import register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, merge_records, watched_attributes, whole_table
@@ -100,7 +100,7 @@ class Mondrian:
         """Whether sensitive values matter only to the model: the relaxed variant shuffles rows."""
         return self.variant == "strict" and not self.target
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier as a cover of its part's values."""
         parts = partition(table, schema, self.model, self.variant, rng, target=self.target, free=self.free)
         low, high = parts.low, parts.high

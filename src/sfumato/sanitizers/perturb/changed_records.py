@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -27,7 +27,7 @@ def with_codes(column: Column, codes: Integers) -> Cells:
 
 def changed_release(
     table: Table, schema: Schema, cells: Mapping[str, Cells], rows: Integers, notes: tuple[str, ...]
-) -> Release:
+) -> LinkedRelease:
     """Release records with changed values, merging those of one row that are changed alike.
 
     Parameters

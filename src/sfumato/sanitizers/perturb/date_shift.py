@@ -15,7 +15,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, ParameterError, suggestion
@@ -65,7 +65,7 @@ class DateShift:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release each person's dates, moved by a number of days of their own."""
         names, rows = self._names(table, schema), records_of(table)
         person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]

@@ -13,7 +13,7 @@ from sfumato.data.table import Column, Table
 from sfumato.kernels.mdav import mdav
 from sfumato.registry.declarations import AtLeast, AtMost, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import Infeasible
@@ -64,7 +64,7 @@ class Microaggregation:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the average of each group for every quasi-identifier."""
         names = schema.require("quasi-identifying", "microaggregation")
         if table.n_records < self.k:

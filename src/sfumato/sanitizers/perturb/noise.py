@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import Above, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -74,14 +74,14 @@ class Laplace:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the numeric attributes with noise, every record its own."""
         names = self.blurred_names(table, schema)
         return self.with_noise(table, schema, names, _with_noise, self._promise(names))
 
     def with_noise(
         self, table: Table, schema: Schema, names: tuple[str, ...], add_noise: AddNoise, note: str
-    ) -> Release:
+    ) -> LinkedRelease:
         """Release these attributes with noise from a source."""
         rows = np.repeat(np.arange(table.n_rows), table.weights)
         cells = {name: self._blurred(name, table[name], rows, add_noise) for name in names}

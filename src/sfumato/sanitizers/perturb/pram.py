@@ -13,7 +13,7 @@ from sfumato.data.table import Table
 from sfumato.kernels.row_groups import number_rows
 from sfumato.registry.declarations import AttributeName, ReleaseType, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.perturb.changed_records import (
@@ -78,7 +78,7 @@ class PRAM:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release each value or another one, independently for every record."""
         names, rows = self._changed(schema), records_of(table)
         fixed = [table[name].codes[rows] for name in self.within]

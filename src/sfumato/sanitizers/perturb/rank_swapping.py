@@ -12,7 +12,7 @@ from sfumato.data.table import Table
 from sfumato.kernels.rank_swaps import draw_swaps
 from sfumato.registry.declarations import AttributeName, ReleaseType, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.perturb.changed_records import (
     changed_release,
@@ -61,7 +61,7 @@ class RankSwapping:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every value swapped with that of a record of nearly the same rank."""
         names, rows = chosen_attributes(self.attributes, schema, "rank-swapping"), records_of(table)
         reach = int(self.reach * table.n_records)

@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import PositiveShare
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.sanitizers.perturb.changed_records import records_of
 
 
@@ -48,7 +48,7 @@ class Sampling:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the records of the sampled people."""
         rows = records_of(table)
         person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]

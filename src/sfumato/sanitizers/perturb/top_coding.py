@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.methods import register
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import Cells, ValueSets, merged_cells
 from sfumato.runtime.errors import ParameterError, suggestion
 
@@ -55,7 +55,7 @@ class TopCoding:
     does: ClassVar[str] = "Numbers from a bound on are released as one."
     times_mondrian: ClassVar[float] = 0.1
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release numbers below the bound unchanged and all others as one value."""
         numeric = tuple(name for name in schema.released if table[name].kind == "numeric")
         for name in self.bounds:

@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.markov_field import fit_field
@@ -87,7 +87,7 @@ class AIM:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release synthetic records."""
         fit = functools.partial(count_adaptively, degree=self.degree, rounds=self.rounds)
         return synthesize(self, table, schema, rng, fit)

@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import Release, made_up
+from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -72,7 +72,7 @@ class CartSynthesis:
     def __post_init__(self) -> None:
         check_bounds(self)
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release synthetic records."""
         names = self._ordered(schema)
         n_records = self.n_records or table.n_records
@@ -86,7 +86,7 @@ class CartSynthesis:
             leaf_of, leaf_of_made = self._leaves(table, name, original, made, rng)
             donors[name] = draw_rows(table.weights, leaf_of, leaf_of_made, rng)
         cells = {name: self._cells(table[name], donors[name], schema, name, rng) for name in schema.released}
-        return made_up(table, schema, cells, (self._note(),))
+        return synthetic_release(table, schema, cells, (self._note(),))
 
     def _ordered(self, schema: Schema) -> tuple[str, ...]:
         for name in self.order:

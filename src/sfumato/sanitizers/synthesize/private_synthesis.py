@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Guarantee
-from sfumato.results.release import Release, made_up
+from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.synthesize.dp_binning import Coding, counted_rows
 from sfumato.sanitizers.synthesize.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise
@@ -95,7 +95,9 @@ def budget_guarantee(how: Budget, schema: Schema) -> Guarantee:
     return Guarantee(how.epsilon, how.delta, _unit(schema))
 
 
-def synthesize(how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit) -> Release:
+def synthesize(
+    how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit
+) -> LinkedRelease:
     """Release synthetic records, drawn from a model that spends the budget.
 
     Half of delta pays for the set of values that occur, the other half for the Gaussian noise of all counts.
@@ -114,8 +116,8 @@ def synthesize(how: Budget, table: Table, schema: Schema, rng: np.random.Generat
             codings, fitting.known, fitting.model.drawn(n_records, rng), strict=True
         )
     }
-    release = made_up(table, schema, cells, tuple(_notes(how, schema, fitting)))
-    return replace(release, told_original=n_original)
+    release = synthetic_release(table, schema, cells, tuple(_notes(how, schema, fitting)))
+    return replace(release, reported_original=n_original)
 
 
 def count_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> SingleCounts:

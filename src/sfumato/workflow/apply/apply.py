@@ -10,12 +10,13 @@ import numpy as np
 
 from sfumato.data.table import Records, Table
 from sfumato.registry.declarations import Share, check_bound
-from sfumato.results.intersection import failing
+from sfumato.results.intersection import rows_to_suppress
 from sfumato.results.learned_recoding import USUAL_LIMIT
-from sfumato.results.linked_people import people_alike, person_names
+from sfumato.results.linked_people import match_people, person_names
+from sfumato.results.origin import Earlier
 from sfumato.results.recode_records import NO_CLASS, Taken, take
 from sfumato.results.recoding import Recoding, freeze
-from sfumato.results.release import Earlier, Release, without_rows
+from sfumato.results.release import LinkedRelease, Release, without_rows
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.workflow.apply.published_folders import earlier_release, parent_facts
@@ -46,7 +47,7 @@ class Applied:
         In how many of the earlier releases nobody can be recognized, and how many there are.
     """
 
-    release: Release
+    release: LinkedRelease
     withheld: Mapping[str, int]
     n_failing: int
     n_unrecognized: int = 0
@@ -81,7 +82,7 @@ def apply(
     limit: float | None = None,
     earlier: Iterable[Release | str | Path] = (),
     parent: str | Path | None = None,
-) -> Release:
+) -> LinkedRelease:
     """Recode new records with an earlier release's values, check the models, and publish them.
 
     Every released value contains the record's own value. Records that no released value stands for are
@@ -106,8 +107,8 @@ def apply(
 
     Returns
     -------
-    Release
-        The new release; it knows the ``earlier`` ones.
+    LinkedRelease
+        The new release; its origin lists the ``earlier`` ones.
 
     Raises
     ------
@@ -148,7 +149,7 @@ def applied(
     taken = take(recoding, table)
     before = (recoding.release, *earlier)
     new, now, then = _recognized(recoding, taken, table, before)
-    drop = failing(new, before, recoding.model, [now, *then])
+    drop = rows_to_suppress(new, before, recoding.model, [now, *then])
     release = without_rows(new, drop)
     unrecognized = sum(people is None for people in then)
     found = Applied(release, taken.withheld, new.n_records - release.n_records, unrecognized, len(before))
@@ -161,20 +162,20 @@ def applied(
     )
     # the notes of a release that was itself applied are about another file
     kept = (note for note in release.notes if note != _NOTE and not note.startswith(_ESTIMATE))
-    return replace(found, release=replace(release, notes=(*kept, *notes), earlier=known))
+    return replace(found, release=replace(release, notes=(*kept, *notes)).with_earlier(*known))
 
 
 def _recognized(
     recoding: Recoding, taken: Taken, table: Table, before: Sequence[Release]
-) -> tuple[Release, Integers | None, list[Integers | None]]:
+) -> tuple[LinkedRelease, Integers | None, list[Integers | None]]:
     """Return the new release with its people, and each record's person now and in each earlier release."""
-    bound, original = taken.release.original, recoding.release.original
-    assert bound is not None
-    new = replace(taken.release, person_names=person_names(table, bound, taken.schema))
+    origin, parent = taken.release.origin, recoding.release
+    names = person_names(table, origin.table, taken.schema)
+    new = replace(taken.release, origin=replace(origin, person_names=names))
     of_parent = None
-    if recoding.table is not None and original is not None:
-        of_parent = person_names(recoding.table, original, taken.schema)
-    now, *then = people_alike([new, *before], {} if of_parent is None else {1: of_parent})
+    if recoding.table is not None and isinstance(parent, LinkedRelease):
+        of_parent = person_names(recoding.table, parent.origin.table, taken.schema)
+    now, *then = match_people([new, *before], {} if of_parent is None else {1: of_parent})
     return new, now, then
 
 

@@ -15,7 +15,7 @@ from sfumato.reading.codebook import NO_CODEBOOK
 from sfumato.results.decision import Decision
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding, freeze
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers.base import sanitize
@@ -109,11 +109,9 @@ def _with_people(release: Release, table: Table) -> Recoding:
     return replace(recoding, release=again, table=table)
 
 
-def _are_equal(one: Release, other: Release) -> bool:
+def _are_equal(one: LinkedRelease, other: LinkedRelease) -> bool:
     """Return whether two releases of the same records are equal row by row."""
-    assert one.rows is not None
-    assert other.rows is not None
-    return np.array_equal(one.rows, other.rows) and all(
+    return np.array_equal(one.origin.rows, other.origin.rows) and all(
         one.cells[name].labels == other.cells[name].labels
         and np.array_equal(one.cells[name].codes, other.cells[name].codes)
         for name in one.schema.released

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import Manifest, ParentFacts, read_manifest
 from sfumato.verification.folder import MANIFEST, fingerprint
@@ -20,7 +20,7 @@ from sfumato.workflow.publish.manifest_record import (
 )
 
 
-def parent_release(folder: Path, table: Table, schema: Schema) -> Release:
+def parent_release(folder: Path, table: Table, schema: Schema) -> LinkedRelease:
     """Read a published folder as the release of its original, to keep its recoding.
 
     Parameters

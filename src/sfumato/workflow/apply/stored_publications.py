@@ -48,7 +48,8 @@ def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema
     table, schema
         The bound original.
     """
-    source, found = source_of(table, schema), []
+    source = source_of(table, schema)
+    found: list[Release] = []
     for folder in folders:
         recipe = _recipe(store, read_manifest(folder), source)
         if recipe is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.runtime.errors import ParameterError
 
@@ -36,9 +36,11 @@ class Pairs:
 
         Records with equal values are taken to be spread independently over the rows of both releases.
         """
-        table, other = first.original, second.original
-        if table is None or other is None or first.rows is None or second.rows is None:
+        if not isinstance(first, LinkedRelease) or not isinstance(second, LinkedRelease):
             return None
+        if first.origin.linked_rows is None or second.origin.linked_rows is None:
+            return None
+        table, other = first.origin.table, second.origin.table
         if table is not other and table.fingerprint != other.fingerprint:
             raise ParameterError("the releases are of different tables; compare releases of one table")
         (place_a, weight_a, start_a, n_a), (place_b, weight_b, start_b, n_b) = (
@@ -71,19 +73,18 @@ class Pairs:
         return total if self.expected else round(total)
 
 
-def _entries(release: Release) -> tuple[Integers, Integers, Integers, Integers]:
+def _entries(release: LinkedRelease) -> tuple[Integers, Integers, Integers, Integers]:
     """List for each original row its released rows, and one entry more for its records that are left out.
 
     Returns released rows and weights in the order of the original rows, and for each original row where
     its entries start and how many there are.
     """
-    assert release.original is not None
-    assert release.rows is not None
-    left_out = release.original.weights - release.kept
+    table = release.origin.table
+    left_out = table.weights - release.kept
     gone = np.flatnonzero(left_out)
-    rows = np.concatenate([release.rows, gone])
+    rows = np.concatenate([release.origin.rows, gone])
     places = np.concatenate([np.arange(release.n_rows), np.full(len(gone), -1)])
     weights = np.concatenate([release.weights, left_out[gone]])
     order = np.argsort(rows, kind="stable")
-    counts = np.bincount(rows, minlength=release.original.n_rows)
+    counts = np.bincount(rows, minlength=table.n_rows)
     return places[order], weights[order], np.cumsum(counts) - counts, counts

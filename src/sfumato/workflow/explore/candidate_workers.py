@@ -19,7 +19,9 @@ from sfumato.registry.plugin_errors import named
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate
 from sfumato.results.measurement import LevelReached, Measure, Measurement, build_measure, measure
-from sfumato.results.release import Release
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease, Release
+from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import kept_on, taken_before
 from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.runtime.pool import Limits, Lost
@@ -183,13 +185,21 @@ def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
 
 def made_and_measured(
     table: Table, schema: Schema, recipe: Recipe, measures: Sequence[Written | Measure]
-) -> tuple[Release, tuple[Measurement, ...]]:
+) -> tuple[LinkedRelease, tuple[Measurement, ...]]:
     """Make and measure one release; if a plug-in takes part, in a process that may crash."""
     bound, piece = schema.bind(table), (recipe.seeded(), tuple(measures))
-    if uses_plugin(recipe, measures):
-        found: tuple[Release, tuple[Measurement, ...]] = done_by_worker(_made_and_measured, piece, *bound)
-        return found
-    return _made_and_measured(piece, *bound)
+    if not uses_plugin(recipe, measures):
+        return _made_and_measured(piece, *bound)
+    release, rows, measurements = done_by_worker(_unlinked_and_measured, piece, *bound)
+    return release.linked_to(Origin(bound[0], rows)), measurements
+
+
+def _unlinked_and_measured(
+    piece: tuple[Recipe, Sequence[Written | Measure]], table: Table, schema: Schema, at: Callable[[str], None]
+) -> tuple[Release, Integers | None, tuple[Measurement, ...]]:
+    """Do the work in a worker, which sends no copy of the original back."""
+    release, measurements = _made_and_measured(piece, table, schema, at)
+    return release.unlinked(), release.origin.linked_rows, measurements
 
 
 def _made_and_measured(
@@ -197,7 +207,7 @@ def _made_and_measured(
     table: Table,
     schema: Schema,
     at: Callable[[str], None] = _ignore_method,
-) -> tuple[Release, tuple[Measurement, ...]]:
+) -> tuple[LinkedRelease, tuple[Measurement, ...]]:
     recipe, measures = piece
     at(named(type(recipe.build())))
     release = sanitize(table, schema, recipe)

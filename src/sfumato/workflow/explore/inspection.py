@@ -21,7 +21,7 @@ from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_value
 from sfumato.registry.display import listed
 from sfumato.results import formatting
 from sfumato.results.measurement import Measurement, measure
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.workflow.explore.column_uniqueness import Distinction, singling_out
 from sfumato.workflow.project.project_file import Project
 
@@ -295,7 +295,7 @@ def _inspected(table: Table, schema: Schema) -> Inspection:
     )
 
 
-def _survey(release: Release) -> Iterator[str]:
+def _survey(release: LinkedRelease) -> Iterator[str]:
     """Say what survey weights and households mean for the risk."""
     if release.survey_weights is not None:
         individual, uniqueness = measure(release, [IndividualRisk(), PopulationUniqueness()])
@@ -305,7 +305,7 @@ def _survey(release: Release) -> Iterator[str]:
             f"{formatting.share(individual.detail['average'])} on average, {_printed(individual)} at worst; "
             f"an estimated {_printed(uniqueness)} of them are unique."
         )
-    if release.original is not None and release.original.households is not None:
+    if release.origin.table.households is not None:
         (household,) = measure(release, [HouseholdRisk()])
         yield (
             f"The records belong to {household.detail['households']:,} households. Whoever knows a whole "

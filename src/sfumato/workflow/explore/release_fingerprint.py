@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.workflow.store.provenance import source_of
@@ -33,15 +33,17 @@ def fingerprint_of(release: Release) -> str:
     >>> fingerprint_of(first) == fingerprint_of(second), fingerprint_of(first) == fingerprint_of(third)
     (True, False)
     """
-    source = "" if release.original is None else source_of(release.original, release.schema)
+    origin = release.origin if isinstance(release, LinkedRelease) else None
+    source = "" if origin is None else source_of(origin.table, release.schema)
+    rows = None if origin is None else origin.linked_rows
     hashed = hashlib.sha256(f"{source} {release.form}".encode())
-    columns = [] if release.rows is None else [_Column(release.rows)]
+    columns = [] if rows is None else [_Column(rows)]
     for name in sorted(release.cells):
         written, ranks = _rank_values(release.cells[name])
         hashed.update(f"{name}\\0{written}".encode())
         columns.append(ranks)
     columns.append(_Column(release.weights))
-    order = _order(release, columns)
+    order = _order(rows, columns)
     for column in columns:
         for part in _row_chunks(order):
             hashed.update(column.of(part).astype(np.int64).tobytes())
@@ -62,13 +64,13 @@ class _Column:
         return own if self.number_of is None else self.number_of[own]
 
 
-def _order(release: Release, columns: Sequence[_Column]) -> Integers | slice:
+def _order(rows: Integers | None, columns: Sequence[_Column]) -> Integers | slice:
     """Return the rows in the order of their numbers; as they are, if they follow the original's order.
 
     Nothing is then sorted, and nothing as long as the rows is made.
     """
-    if release.rows is not None and bool((release.rows[1:] > release.rows[:-1]).all()):
-        return slice(0, release.n_rows)
+    if rows is not None and bool((rows[1:] > rows[:-1]).all()):
+        return slice(0, len(rows))
     return np.lexsort([column.of(slice(None)) for column in reversed(columns)])
 
 

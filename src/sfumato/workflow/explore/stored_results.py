@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
+from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError, ParameterError, StoreError
 from sfumato.workflow.store.provenance import source_of
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from sfumato.data.schema import Schema
     from sfumato.data.table import Table
     from sfumato.results.frontier import Candidate, Frontier
-    from sfumato.results.release import Release
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 
@@ -96,7 +96,7 @@ def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[
     return Frontier(made, chosen, tuple(c for c in candidates if c.infeasible is not None))
 
 
-def remade(candidate: Candidate, table: Table, schema: Schema) -> Release:
+def remade(candidate: Candidate, table: Table, schema: Schema) -> LinkedRelease:
     """Make the release of a candidate again."""
     from sfumato.sanitizers import sanitize
 

@@ -12,7 +12,8 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Records, Table
 from sfumato.registry.declarations import ReleaseType
 from sfumato.results.label_parsing import Spellings
-from sfumato.results.release import Release
+from sfumato.results.origin import Origin
+from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import DataError
@@ -35,7 +36,7 @@ def read_release(
     suppressed: Suppressed = "judge",
     missing_values: Iterable[str] = (),
     release_type: ReleaseType | None = None,
-) -> Release:
+) -> LinkedRelease:
     """Read files that any program wrote as a release of a table.
 
     Every released value is read as the set of original values that it may stand for. Rows and columns
@@ -99,13 +100,12 @@ def read_release(
         if stated
         else _assumed_type(cells, bound_schema, is_doubtful=rows is None and files.group is None)
     )
-    return Release(
+    return LinkedRelease(
         schema=bound_schema,
         cells=cells,
         weights=records.weights[keep],
         n_original=bound.n_records,
-        original=bound,
-        rows=None if rows is None else rows[keep],
+        origin=Origin(bound, None if rows is None else rows[keep]),
         group_of=None if files.group is None else records[files.group].codes[keep],
         form=files.form,
         recipe=files.recipe,
@@ -133,7 +133,7 @@ def _assumed_type(
     return "people", ()
 
 
-def untrue_cells(release: Release) -> dict[str, int]:
+def untrue_cells(release: LinkedRelease) -> dict[str, int]:
     """Return for each attribute the number of released cells that exclude the original value.
 
     Parameters
@@ -142,13 +142,12 @@ def untrue_cells(release: Release) -> dict[str, int]:
         One that knows which record is which. Attributes that are not released as sets, and sensitive
         values that are exchanged within groups, are left out.
     """
-    if release.original is None or release.rows is None:
-        raise ValueError("it is not known which released record is which")
+    table, rows = release.origin.table, release.origin.rows
     untrue = {}
     for name, cells in release.cells.items():
         exchanged = release.group_of is not None and name in release.schema.sensitive
         if cells.sets is not None and not exchanged:
-            true = cells.sets.contain(cells.codes, release.original[name].codes[release.rows])
+            true = cells.sets.contain(cells.codes, table[name].codes[rows])
             untrue[name] = int(release.weights[~true].sum())
     return untrue
 

@@ -17,7 +17,7 @@ from sfumato.data.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nest
 from sfumato.data.ordered_ranges import OR_MISSING
 from sfumato.data.table import text
 from sfumato.results.label_parsing import interval_ends, set_parts
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 
 
 def published_branches(release: Release, name: str) -> dict[str, list[str]]:
@@ -61,16 +61,16 @@ def published_branches(release: Release, name: str) -> dict[str, list[str]]:
 
 def _unreleased_leaves(release: Release, name: str, hierarchy: Hierarchy) -> frozenset[str]:
     """Return the leaves that no released record has, if the hierarchy has only leaves from the data."""
-    table = release.original
-    if table is None:
+    if not isinstance(release, LinkedRelease):
         return frozenset()
+    table, rows = release.origin.table, release.origin.linked_rows
     occurring = {text(table[name].domain[code]) or "" for code in np.unique(table[name].codes)}
     leaves = {label or "" for label in hierarchy.labels[0]}
     if not leaves <= occurring:
         return frozenset()
-    if release.rows is None:
+    if rows is None:
         return frozenset(leaves - {label or "" for label in release.cells[name].labels})
-    kept = {text(table[name].domain[code]) or "" for code in np.unique(table[name].codes[release.rows])}
+    kept = {text(table[name].domain[code]) or "" for code in np.unique(table[name].codes[rows])}
     return frozenset(leaves - kept)
 
 

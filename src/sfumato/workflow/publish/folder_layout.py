@@ -12,8 +12,9 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
-from sfumato.results.release import Form, Order, Release
+from sfumato.results.release import Form, LinkedRelease, Release
 from sfumato.results.released_column import Cells
+from sfumato.results.written_order import Order
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification.written_tables import WrittenTable
@@ -64,7 +65,7 @@ class Layout:
         """Describe a release."""
         return cls(
             attributes={name: _facts(release, name) for name in release.schema.released},
-            n_original=release.n_original if release.told_original is None else release.told_original,
+            n_original=release.n_original if release.reported_original is None else release.reported_original,
             form=release.form,
             group=None if release.group_of is None else release.group_column,
             person=release.person_column if release.schema.pseudonym and release.people is not None else None,
@@ -164,7 +165,8 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
     branches = published_branches(release, name)
     if branches:
         facts["branches"] = branches
-    if release.original is not None and attribute.kind == "numeric" and release.original[name].is_whole:
+    original = release.origin.table if isinstance(release, LinkedRelease) else None
+    if original is not None and attribute.kind == "numeric" and original[name].is_whole:
         facts["whole"] = True
     if (
         attribute.role == "sensitive"

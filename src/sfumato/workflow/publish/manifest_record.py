@@ -27,7 +27,7 @@ from sfumato.results.measurement import (
     worst_value,
 )
 from sfumato.results.pareto import Limit
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.verification.documents import (
     Band,
     Claimed,
@@ -105,9 +105,9 @@ def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]
     band_of
         Returns the band of a measurement.
     """
-    if release.original is None:
+    if not isinstance(release, LinkedRelease):
         return None
-    (risk,) = ReidentificationRisk().measure(released(release.original, release.schema, {}))
+    (risk,) = ReidentificationRisk().measure(released(release.origin.table, release.schema, {}))
     average = replace(risk, value=float(risk.detail["average"]))
     bands = [band for band in map(band_of, (risk, average)) if band is not None]
     return InitialRisk(worst=bands[0], average=bands[1])

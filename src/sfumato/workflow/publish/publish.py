@@ -32,8 +32,9 @@ from sfumato.results.manifest import (
 )
 from sfumato.results.measurement import Measure, Measurement, build_measure, label_apart, measure
 from sfumato.results.pareto import Limit
-from sfumato.results.release import Earlier, Release, drawn_orders
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
+from sfumato.results.written_order import drawn_orders
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed, suggestion
 from sfumato.runtime.files import files_beside, folder_beside, write_records
@@ -268,7 +269,7 @@ def publish_candidate(
     require_new(Path(folder))
     codebook = project.codebook() if (*project.publication.formats, *formats) else NO_CODEBOOK
     made = _recode_all_records(project, sanitize(table, schema, candidate.recipe))
-    release = replace(made, earlier=tuple(map(Earlier, earlier)))
+    release = made.with_earlier(*earlier)
     decision = publish(
         release,
         folder,
@@ -289,7 +290,7 @@ def publish_candidate(
     return decision, release
 
 
-def _recode_all_records(project: Project, made: Release) -> Release:
+def _recode_all_records(project: Project, made: LinkedRelease) -> LinkedRelease:
     """Apply the recoding of a release to all records, if it was learned on a sample of them."""
     if project.data.sample is None:
         return made
@@ -363,7 +364,9 @@ def _with_composition(release: Release, asked: tuple[Written, ...]) -> tuple[Wri
     wanted = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
     wanted += ["m-invariance"] if release.group_of is not None else []
     named = {methods.name_and_parameters(each)[0] for each in asked}
-    return (*asked, *(name for name in wanted if release.earlier and name not in named))
+    if not isinstance(release, LinkedRelease) or not release.origin.earlier:
+        return asked
+    return (*asked, *(name for name in wanted if name not in named))
 
 
 def _written(measure: Measure) -> Written:

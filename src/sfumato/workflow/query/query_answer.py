@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,7 +15,6 @@ from sfumato.data.hierarchy import Label
 from sfumato.measures.utility.estimation.reconstruction import Reconstruction
 from sfumato.results.measurement import json_value
 from sfumato.results.release import Release
-from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.verification.documents import read_manifest
@@ -166,14 +165,7 @@ def _open_folder(folder: Path) -> tuple[Release, Layout]:
 
 def _as_reader_sees(release: Release) -> tuple[Release, Layout]:
     """Return what a reader sees of a release: labels that occur, and no original."""
-    cells = {name: _occurring_labels(release.cells[name]) for name in release.schema.released}
-    seen = replace(release, cells=cells, original=None, rows=None, earlier=(), person_names=None)
-    return seen, Layout.of(release)
-
-
-def _occurring_labels(cells: Cells) -> Cells:
-    present, codes = np.unique(cells.codes, return_inverse=True)
-    return Cells(codes.ravel().astype(np.int32), tuple(cells.labels[code] for code in present))
+    return release.published(), Layout.of(release)
 
 
 def _wording(release: Release, name: str, facts: Mapping[str, Any]) -> Wording:

@@ -26,7 +26,7 @@ from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.manifest import intervals_at_values
 from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
-from sfumato.results.release import Release, released
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.runtime.arrays import Integers
 from sfumato.verification.documents import UnverifiedClaims
 from sfumato.verification.renderings import UNVERIFIED_CLAIM
@@ -126,6 +126,7 @@ def report_html(
     sections = (
         _EXPLORATION | (_PUBLICATION if chosen else {}) | _END | (_SIGNATURE if chosen else {}) | _APPENDIX
     )
+    original = table or (release.origin.table if isinstance(release, LinkedRelease) else None)
     facts: dict[str, Any] = {
         "owner": True,
         "signed_by": None,
@@ -133,7 +134,7 @@ def report_html(
         **frame(publication, schema, sections),
         "n_records": n_records,
         "n_people": None if table is None or table.person_of is None else table.n_people,
-        "attributes": attribute_rows(schema, table or (release.original if release else None)),
+        "attributes": attribute_rows(schema, original),
         "as_it_stands": _as_it_stands(frontier),
         "adversaries": measures_against([chosen] if chosen else frontier.candidates),
         **_attack_facts([chosen] if chosen else frontier.candidates, release),

@@ -25,6 +25,7 @@ from sfumato.registry.declarations import (
     Needs,
     Words,
 )
+from sfumato.results import LinkedRelease
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.runtime.arrays import Floats
 from sfumato.sanitizers import FullDomain
@@ -48,7 +49,7 @@ class EvenLevels:
 
     does: ClassVar[str] = "All quasi-identifiers climb to the same storey of their hierarchies."
 
-    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> Release:
+    def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier on the level."""
         levels = {
             name: min(self.level, schema.hierarchy(name).height)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import interval_label
 from sfumato.data.table import Column, text
-from sfumato.results.release import Release
+from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
@@ -47,10 +47,11 @@ def before_and_after(release: Release, name: str) -> BeforeAfter | None:
     A released value that stands for several original ones is spread evenly over them, as a reader would
     who knows nothing else.
     """
-    if release.original is None or name not in release.original.columns:
+    if not isinstance(release, LinkedRelease) or name not in release.origin.table.columns:
         return None
-    column = release.original[name]
-    before = _added(column.codes, release.original.weights, len(column.domain))
+    original = release.origin.table
+    column = original[name]
+    before = _added(column.codes, original.weights, len(column.domain))
     cells = release.cells[name]
     if column.kind == "numeric":
         return _numbers(column, before, cells, release.weights)

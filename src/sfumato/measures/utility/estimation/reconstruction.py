@@ -15,7 +15,7 @@ from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.kernels.weight_estimates import add_up
 from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release, origin_of, released
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Codes, Floats
 
@@ -80,7 +80,7 @@ def _tells_values_apart(release: Release, sensitive: Sequence[str]) -> bool:
 
 def _estimate(release: Release, sensitive: str | None, by_class: bool) -> Estimate:
     """Estimate from a release; if it does not distinguish sensitive values, all classes form one group."""
-    table = original_of(release)
+    table = origin_of(release).table
     names = release.schema.quasi_identifiers
     group_of = release.groups.class_of if by_class else np.zeros(release.n_rows, dtype=np.int64)
     n_groups = release.groups.n_classes if by_class else 1
@@ -110,7 +110,7 @@ def uniform_estimate_of_all(release: Release, sensitive: Sequence[str]) -> Estim
 
     What the release says of the quasi-identifiers is the same for all of them and is read once.
     """
-    by_class, table = _tells_values_apart(release, sensitive), original_of(release)
+    by_class, table = _tells_values_apart(release, sensitive), origin_of(release).table
     first = _estimate(release, sensitive[0], by_class)
     if len(sensitive) == 1:
         return first
@@ -130,13 +130,6 @@ def blind_estimate(truth: Estimate) -> Estimate:
     firsts = truth.mixtures.first_values
     whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, firsts)
     return Estimate(np.array([truth.weights.sum()]), spreads, np.array([0]), whole)
-
-
-def original_of(release: Release) -> Table:
-    """Return the original, or raise an error if there is none."""
-    if release.original is None:
-        raise Unreadable("the original is needed, and the release was read from files alone")
-    return release.original
 
 
 def counted_as(release: Release) -> Floats:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sfumato.data.table import Column, Table
-from sfumato.measures.utility.estimation.reconstruction import Unreadable, nearest_codes, original_of
+from sfumato.data.table import Column
+from sfumato.measures.utility.estimation.reconstruction import Unreadable, nearest_codes
 from sfumato.miners.knowledge import as_numbers
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release
+from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
@@ -46,7 +46,7 @@ class SingleValues:
 
 def original_records(release: Release, names: Sequence[str], seed: int) -> SingleValues:
     """Return the records of the original."""
-    table, rng = _original(release), np.random.default_rng([seed, 0])
+    table, rng = origin_of(release).table, np.random.default_rng([seed, 0])
     rows = _drawn(table.weights, rng)
     codes = {name: table[name].codes[rows] for name in names}
     return SingleValues(
@@ -63,7 +63,7 @@ def released_records(release: Release, names: Sequence[str], seed: int) -> Singl
     a group is that of some record of the group. A changed number counts unchanged, or, where a category is
     needed, as the nearest original one.
     """
-    table, rng = _original(release), np.random.default_rng([seed, 1])
+    table, rng = origin_of(release).table, np.random.default_rng([seed, 1])
     if not release.n_records:
         raise NotApplicable("the release has no records")
     rows = _drawn(release.weights, rng)
@@ -82,7 +82,7 @@ def released_records(release: Release, names: Sequence[str], seed: int) -> Singl
 
 def compared_attributes(release: Release, least: int) -> tuple[str, ...]:
     """Return the attributes to compare: quasi-identifiers and sensitive ones that vary at all."""
-    table = _original(release)
+    table = origin_of(release).table
     names = (*release.schema.quasi_identifiers, *release.schema.sensitive)
     varying = tuple(name for name in names if name in release.cells and len(np.unique(table[name].codes)) > 1)
     if len(varying) < least:
@@ -90,13 +90,6 @@ def compared_attributes(release: Release, least: int) -> tuple[str, ...]:
             f"it compares {least} attributes or more, and {len(varying)} differ between people"
         )
     return varying
-
-
-def _original(release: Release) -> Table:
-    try:
-        return original_of(release)
-    except Unreadable as reason:
-        raise NotApplicable(str(reason)) from None
 
 
 def _drawn(weights: Integers, rng: np.random.Generator) -> Integers:
