@@ -36,7 +36,7 @@ _HOMES = {
     "freeze": "results.recoding",
     "inspect": "workflow.explore.inspection",
     "measure": "results.measurement",
-    "measure_by": "measures.by_group",
+    "measure_by": "measures.grouped",
     "measures": "measures.",
     "miners": "miners.",
     "models": "models.",

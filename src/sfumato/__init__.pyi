@@ -4,7 +4,7 @@ from sfumato import measures, miners, models, results, sanitizers, searches
 from sfumato.data.hierarchy import Dates, Hierarchy, Intervals, Prefixes
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
-from sfumato.measures.by_group import measure_by
+from sfumato.measures.grouped import measure_by
 from sfumato.reading import datasets
 from sfumato.reading.codebook import read_codebook
 from sfumato.reading.read_table import read

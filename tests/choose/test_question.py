@@ -33,8 +33,7 @@ from sfumato.workflow.choose.tokens import Misread
 
 def taken(name: str, **parameters: object) -> Measurement:
     measure = build_measure(name)
-    better = measure.model.better if hasattr(measure, "model") else measure.better
-    return Measurement(name, 1.0, measure.axis, better, parameters=parameters)
+    return Measurement(name, 1.0, measure.axis, measure.direction, parameters=parameters)
 
 
 MEASURED = [

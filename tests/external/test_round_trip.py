@@ -33,7 +33,7 @@ DRAWING = (
     "sfumato.measures.utility.fidelity",
     "sfumato.measures.utility.workload",
 )
-BY_RECORD = ("sfumato.measures.worst_group", *DRAWING)
+BY_RECORD = ("sfumato.measures.grouped", *DRAWING)
 MEASURES = [
     name
     for name in (*methods.registered("measure"), *methods.registered("model"))

@@ -20,7 +20,7 @@ from sfumato.measures import (
     WorstGroupLoss,
     WorstGroupRisk,
 )
-from sfumato.measures.worst_group import (
+from sfumato.measures.grouped import (
     worst_for_each,
 )
 from sfumato.models import KAnonymity
@@ -176,7 +176,7 @@ def test_each_measure_has_its_worst_group_by_its_side_and_label() -> None:
         (WorstGroupRisk, "privacy-loss distance=hellinger", "town"),
         (WorstGroupRisk, "k-anonymity", "town"),
     ]
-    assert [each.better for each in found] == ["lower", "higher", "lower", "higher"]
+    assert [each.direction for each in found] == ["lower", "higher", "lower", "higher"]
     assert [each.smallest for each in found] == [100] * 4
 
 

@@ -12,7 +12,7 @@ _HOMES = {
     "AuxiliaryGain": "measures.disclosure.auxiliary",
     "AverageClassSize": "measures.utility.information_loss",
     "BorderGain": "measures.informed.border_gain",
-    "ByGroup": "measures.by_group",
+    "Grouped": "measures.grouped",
     "CompositionK": "measures.disclosure.composition",
     "CompositionLoss": "measures.disclosure.composition",
     "CorrelationDifference": "measures.utility.fidelity.association",
@@ -65,11 +65,11 @@ _HOMES = {
     "UtilityLoss": "measures.utility.query_utility",
     "WeightedK": "measures.identity.reidentification",
     "WorkloadUtility": "measures.utility.workload",
-    "WorstGroupLoss": "measures.worst_group",
-    "WorstGroupRisk": "measures.worst_group",
+    "WorstGroupLoss": "measures.grouped",
+    "WorstGroupRisk": "measures.grouped",
     "class_sizes": "measures.identity.reidentification",
     "measure": "results.measurement",
-    "measure_by": "measures.by_group",
+    "measure_by": "measures.grouped",
     "worst_value": "results.measurement",
 }
 

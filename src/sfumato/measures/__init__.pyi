@@ -6,7 +6,6 @@ from sfumato.measures.attacks.inference import Inference
 from sfumato.measures.attacks.linkability import Linkability
 from sfumato.measures.attacks.membership import Membership
 from sfumato.measures.attacks.singling_out import SinglingOut
-from sfumato.measures.by_group import ByGroup, measure_by
 from sfumato.measures.disclosure.adversary import (
     AccuracyGain,
     DisclosureQuotient,
@@ -18,6 +17,7 @@ from sfumato.measures.disclosure.auxiliary import AuxiliaryGain
 from sfumato.measures.disclosure.composition import CompositionK, CompositionLoss
 from sfumato.measures.disclosure.dp_guarantee import Epsilon, PrivacyDelta
 from sfumato.measures.disclosure.m_invariance import MInvariance
+from sfumato.measures.grouped import Grouped, WorstGroupLoss, WorstGroupRisk, measure_by
 from sfumato.measures.identity.attribute_contribution import QuasiIdentifierContribution
 from sfumato.measures.identity.household_risk import HouseholdRisk
 from sfumato.measures.identity.population_risk import IndividualRisk, PopulationUniqueness
@@ -55,7 +55,6 @@ from sfumato.measures.utility.information_loss import (
 )
 from sfumato.measures.utility.query_utility import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.workload import WorkloadUtility
-from sfumato.measures.worst_group import WorstGroupLoss, WorstGroupRisk
 from sfumato.results.measurement import LevelReached, Measure, Measurement, measure, worst_value
 
 _HOMES: dict[str, str]
@@ -67,7 +66,6 @@ __all__ = [
     "AuxiliaryGain",
     "AverageClassSize",
     "BorderGain",
-    "ByGroup",
     "CompositionK",
     "CompositionLoss",
     "CorrelationDifference",
@@ -81,6 +79,7 @@ __all__ = [
     "Expression",
     "GeneralLoss",
     "GoodUtility",
+    "Grouped",
     "HouseholdRisk",
     "IndividualRisk",
     "Inference",

@@ -150,6 +150,11 @@ class Measure(ABC):
     def __post_init__(self) -> None:
         methods.check_bounds(self)
 
+    @property
+    def direction(self) -> Better:
+        """Whether lower or higher is better: as the class says, or as the measure or model inside says."""
+        return self.better
+
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, one for each sensitive attribute where the measure speaks of one."""
@@ -181,7 +186,7 @@ class Measure(ABC):
 
     def taken(self, value: float | None, **facts: Any) -> Measurement:
         """Return a measurement of this measure."""
-        return Measurement(self.name, value, self.axis, self.better, **facts)
+        return Measurement(self.name, value, self.axis, self.direction, **facts)
 
 
 class IdentityMeasure(Measure):
@@ -246,6 +251,11 @@ class LevelReached(Measure):
         changed = methods.changed_parameters(self.model)
         return {name: value for name, value in changed.items() if name != self.model.parameter}
 
+    @property
+    def direction(self) -> Better:
+        """Whether lower or higher is better, as the model says."""
+        return self.model.better
+
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the level as one measurement."""
         classes = release.partition(self.model)
@@ -258,7 +268,7 @@ class LevelReached(Measure):
         }
         level = self.model.level(classes)
         told = {**fixed, **self._by_attribute(classes)}
-        return (Measurement(self.name, level, "privacy", self.model.better, detail=told),)
+        return (self.taken(level, detail=told),)
 
     def _by_attribute(self, classes: EquivalenceClasses) -> dict[str, dict[str, float]]:
         """Return the level of each sensitive attribute by itself, where there are several."""
@@ -309,8 +319,7 @@ def _all_taken(
                 _require_type(asked, release)
                 found = _sound(take(asked), asked)
         except NotApplicable as reason:
-            better = asked.model.better if isinstance(asked, LevelReached) else asked.better
-            found = (Measurement(asked.name, None, asked.axis, better, detail={"reason": str(reason)}),)
+            found = (asked.taken(None, detail={"reason": str(reason)}),)
         taken += [replace(each, parameters=asked.parameters) for each in found]
     return taken
 

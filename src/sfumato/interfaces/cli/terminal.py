@@ -18,7 +18,7 @@ from sfumato.runtime.errors import printable
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sfumato.measures.by_group import ByGroup
+    from sfumato.measures.grouped import Grouped
     from sfumato.reading.role_guess import Guess
     from sfumato.registry.recipe import Recipe
     from sfumato.results.frontier import Candidate, Frontier
@@ -405,7 +405,7 @@ def print_judgement(
         _print_axis(axis, [m for m in taken if m.axis == axis])
 
 
-def print_groups(found: ByGroup) -> None:
+def print_groups(found: Grouped) -> None:
     """Print the measurements of each group, with a star for the worst one."""
     worst = {label: found.worst(label) for label in found.labels}
     rows = [

@@ -14,7 +14,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.recipe import Recipe
-from sfumato.results.measurement import LevelReached, Measure, build_measure, measure, worst_value
+from sfumato.results.measurement import Measure, build_measure, measure, worst_value
 from sfumato.results.pareto import Limit
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats
@@ -60,9 +60,8 @@ class MeasuredProblem:
 
     @cached_property
     def _signs(self) -> Floats:
-        asked = self._measures[: len(self.objectives)]
-        better = [each.model.better if isinstance(each, LevelReached) else each.better for each in asked]
-        return np.array([1.0 if each == "lower" else -1.0 for each in better])
+        objectives = self._measures[: len(self.objectives)]
+        return np.array([1.0 if measure.direction == "lower" else -1.0 for measure in objectives])
 
     @property
     def n_objectives(self) -> int:

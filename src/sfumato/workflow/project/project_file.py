@@ -15,7 +15,7 @@ import msgspec
 from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Kind, Table
-from sfumato.measures.worst_group import worst_for_each
+from sfumato.measures.grouped import worst_for_each
 from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.registry import methods

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.measures.by_group import ByGroup
+from sfumato.measures.grouped import Grouped
 from sfumato.results import formatting
 from sfumato.results.measurement import worst_value
 from sfumato.workflow.report.chart_labels import readable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_GROUPS = 40
 
 
-def groups_chart(found: ByGroup) -> str:
+def groups_chart(found: Grouped) -> str:
     """Draw a panel for each measure: a bar for each group, filled for the worst, and a line for everyone.
 
     Parameters
@@ -38,7 +38,7 @@ def groups_chart(found: ByGroup) -> str:
     return draw_panels("groups", description, len(found.labels) * (0.8 + 0.28 * len(names)), draw)
 
 
-def _draw_measure(axes: Axes, found: ByGroup, label: str, names: list[str]) -> None:
+def _draw_measure(axes: Axes, found: Grouped, label: str, names: list[str]) -> None:
     values = found.values(label)
     drawn = {name: value for name in names if (value := values[name]) is not None}
     if not drawn:

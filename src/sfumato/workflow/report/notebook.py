@@ -10,7 +10,7 @@ import jinja2
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
-from sfumato.measures.by_group import ByGroup
+from sfumato.measures.grouped import Grouped
 from sfumato.registry.display import Picture
 from sfumato.results import formatting
 from sfumato.results.decision import Decision
@@ -118,16 +118,16 @@ def _measurement_row(m: Measurement) -> list[str]:
     ]
 
 
-def by_group_html(found: ByGroup) -> str:
+def grouped_html(found: Grouped) -> str:
     """Show every measure of each group next to that of everyone, and as a picture."""
     said = f"{found.attribute}, of {len(found.groups):,} groups"
     rows = [[name, f"{found.sizes[name]:,}", *_of_group(found, name)] for name in found.groups]
     whole = [shown(label, worst_value(found.everybody, label)) for label in found.labels]
     heads = ["group", "records", *(formatting.measure_words(label).title for label in found.labels)]
-    return _card("ByGroup", said, heads, [*rows, ["everybody", "", *whole]], picture=found.plot())
+    return _card("Grouped", said, heads, [*rows, ["everybody", "", *whole]], picture=found.plot())
 
 
-def _of_group(found: ByGroup, name: str) -> list[str]:
+def _of_group(found: Grouped, name: str) -> list[str]:
     return [shown(label, found.values(label)[name]) for label in found.labels]
 
 
