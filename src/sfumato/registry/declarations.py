@@ -22,6 +22,8 @@ ReleaseType = Literal["people", "perturbed", "synthetic"]
 EVERY_TYPE: tuple[ReleaseType, ...] = ("people", "perturbed", "synthetic")
 Recodes = Literal["values", "classes"]
 """What a released value depends on: the attribute's own ``values`` alone, or the record's whole class."""
+Finer = Literal["levels", "cuts"]
+"""What is finer for a method: an attribute one level lower (of its ``levels``), or a class cut in two."""
 Unit = Literal["number", "share"]
 """A ``share`` is printed in percent, a ``number`` as it is."""
 _MOST_SPELLED = 10**15

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.data.table import Column
 from sfumato.models.anonymity import KAnonymity
+from sfumato.registry import methods
 from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Integers
@@ -63,7 +64,8 @@ def covered_ranges(release: Release) -> Iterator[tuple[str, CoveredRanges]]:
     assert release.recipe is not None
     table = origin_of(release).table
     how = release.recipe.parameters
-    as_sets = release.recipe.sanitizer == "mondrian" or how.get("cells") == "sets"
+    method = methods.find("sanitizer", release.recipe.sanitizer)
+    as_sets = how.get("cells", getattr(method, "cells", None)) == "sets"
     space = PointSpace.of(table, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"])
     for place, name in enumerate(release.schema.quasi_identifiers):
         column, cells = table[name], release.cells[name]

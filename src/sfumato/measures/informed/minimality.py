@@ -14,7 +14,8 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group, value_counts
 from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
 from sfumato.models.base import PrivacyModel
-from sfumato.registry.declarations import AtLeast, AtMost, Detail, Words
+from sfumato.registry import methods
+from sfumato.registry.declarations import AtLeast, AtMost, Detail, Finer, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
@@ -142,22 +143,22 @@ def _model(release: Release) -> PrivacyModel:
     return model
 
 
-def _cuts_classes(release: Release) -> bool:
-    """Return whether the method refused a finer division of each class by itself."""
-    assert release.recipe is not None
-    return release.recipe.sanitizer == "mondrian"
+def _finer(release: Release) -> Finer | None:
+    """Return what the method of a release could have made finer, if it says so."""
+    method = None if release.recipe is None else methods.find("sanitizer", release.recipe.sanitizer)
+    return getattr(method, "finer", None)
 
 
 def _finer_failing(release: Release) -> dict[str, Integers]:
     """Return, for each next finer release or class in which the model fails, the parts of the rows."""
-    recipe, origin = release.recipe, origin_of(release)
-    if recipe is None or origin.linked_rows is None or recipe.sanitizer not in ("full-domain", "mondrian"):
-        raise NotApplicable("only full-domain and mondrian say which finer releases there were")
+    recipe, origin, refused = release.recipe, origin_of(release), _finer(release)
+    if recipe is None or origin.linked_rows is None or refused is None:
+        raise NotApplicable("its method does not say which finer releases there were")
     if release.n_suppressed or recipe.parameters.get("suppression"):
         raise NotApplicable("records may be suppressed, so that a finer release need not have failed")
     if release.people is not None:
         raise NotApplicable("somebody has several records, and the enumeration knows one of each person")
-    return _refused(release, origin) if _cuts_classes(release) else _finer_levels(release, origin)
+    return _refused(release, origin) if refused == "cuts" else _finer_levels(release, origin)
 
 
 def _refused(release: Release, origin: Origin) -> dict[str, Integers]:
@@ -224,7 +225,7 @@ def _reasoned(release: Release, dealt: _Combinations, part_of: Integers, ways: i
     judge = _Judge(_model(release), release.classes.sensitive, dealt.codes)
     keeping = [divided.dealt_out(judge, ways) for divided in classes]
     together = math.prod(0.0 if kept is None else kept.chance for kept in keeping)
-    is_local = _cuts_classes(release)
+    is_local = _finer(release) == "cuts"
     beliefs = [
         (divided, kept.believed(divided, kept.chance if is_local else together))
         for divided, kept in zip(classes, keeping, strict=True)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT
+from sfumato.registry import methods
 from sfumato.registry.declarations import Axis, Better, Detail, Needs, RecordCount, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
@@ -277,7 +278,8 @@ class Precision(_QuasiIdentifierLoss):
 def full_domain_levels(release: Release) -> dict[str, int]:
     """Return the level of each quasi-identifier, or raise `NotApplicable` if one is on several."""
     recipe = release.recipe
-    if recipe is not None and recipe.sanitizer == "full-domain":
+    method = None if recipe is None else methods.find("sanitizer", recipe.sanitizer)
+    if recipe is not None and getattr(method, "finer", None) == "levels":
         given = recipe.parameters.get("levels", {})
         return {
             name: max(int(given.get(name, 0)), release.schema[name].lowest_level)

@@ -12,7 +12,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry.declarations import AtMost, Recodes, Share
+from sfumato.registry.declarations import AtMost, Finer, Recodes, Share
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.release import LinkedRelease, released
 from sfumato.results.released_column import level_cells
@@ -54,6 +54,7 @@ class FullDomain:
     suppression: Share = 0.0
 
     recodes: ClassVar[Recodes] = "values"
+    finer: ClassVar[Finer] = "levels"
     ignores_sensitive: ClassVar[bool] = True
     does: ClassVar[str] = (
         "Every attribute is generalised to one level of its hierarchy, the same for all "

@@ -20,7 +20,7 @@ from sfumato.kernels.median_splits import (
 )
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
-from sfumato.registry.declarations import AttributeName
+from sfumato.registry.declarations import AttributeName, Finer
 from sfumato.registry.methods import register
 from sfumato.results.release import LinkedRelease, released
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
@@ -86,6 +86,9 @@ class Mondrian:
     free: tuple[AttributeName, ...] = ()
     borders: Borders = "tight"
 
+    # the values of a part are released as a set, also where they fill no node of the hierarchy
+    cells: ClassVar[Literal["sets"]] = "sets"
+    finer: ClassVar[Finer] = "cuts"
     does: ClassVar[str] = (
         "The records are split again and again at medians of their quasi-identifiers, as long as "
         "both parts keep what was asked; each part is then generalised to what its records have in common."
