@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.measures import Measurement
-from sfumato.results.measure_labels import (
+from sfumato.results.measure_lookup import (
     SHORT_NAMES,
     full_name,
     label_of,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.interfaces.cli import cli, run
-from sfumato.results.measure_labels import (
+from sfumato.results.measure_lookup import (
     SHORT_NAMES,
 )
 

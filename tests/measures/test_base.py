@@ -13,7 +13,7 @@ from sfumato import Release, Schema, Table, measure, sanitize
 from sfumato.measures import JournalistRisk, LevelReached, Measurement, PrivacyLoss, worst_value
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.measurement import Measure, by_attribute, label_apart, measure_group, named, why_not
+from sfumato.results.measurement import Measure, by_attribute, measure_group, named, why_not
 from sfumato.results.people_groups import groups_of
 from sfumato.runtime.errors import MethodFailed, ParameterError
 from sfumato.sanitizers import AsIs, Mondrian, SuppressQuasiIdentifiers
@@ -308,7 +308,7 @@ class TestSeveralSensitiveAttributes:
         plain = Measurement("k-anonymity", 2.0, "privacy", "higher")
         every = [level, alone, plain, *gains]
         apart = by_attribute(every)
-        assert [(label_apart(m), m.value, dict(m.detail)) for m in apart] == [
+        assert [(m.attribute_label, m.value, dict(m.detail)) for m in apart] == [
             ("t-closeness of ill", 0.6, {}),
             ("t-closeness of job", 0.2, {}),
             ("gain of ill", 0.4, {}),

@@ -12,7 +12,7 @@ from sfumato.measures import Measurement, measure
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.formatting import measure_words
-from sfumato.results.measurement import by_attribute, label_apart, named, worst_value
+from sfumato.results.measurement import by_attribute, named, worst_value
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Mondrian
 
@@ -63,7 +63,7 @@ def test_only_what_speaks_of_several_is_told_apart() -> None:
 def test_with_parameters_it_goes_by_its_label() -> None:
     found = measure(made(*PRIVATE), [{"t-closeness": {"distance": "js"}}])
     label = "t-closeness distance=js of occupation"
-    assert label in map(label_apart, by_attribute(found))
+    assert label in [m.attribute_label for m in by_attribute(found)]
     assert named(found, label) == named(found, "t-closeness of occupation")
     assert measure_words(label).title == "t-closeness (distance=js) of occupation"
 

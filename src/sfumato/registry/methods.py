@@ -217,15 +217,19 @@ def changed_parameters(instance: Any) -> dict[str, Any]:
 
 
 def label(name: str, parameters: Mapping[str, Any]) -> str:
-    """Return a name with parameters in one word each, a file without its folder.
+    """Return a name with its parameters in words.
 
     Examples
     --------
     >>> label("t-closeness", {"distance": "js"})
     't-closeness distance=js'
     """
-    words = (f"{key}={_short(_last_part(value))}" for key, value in parameters.items())
-    return " ".join([name, *words])
+    return f"{name} {parameter_words(parameters)}" if parameters else name
+
+
+def parameter_words(parameters: Mapping[str, Any]) -> str:
+    """Return parameters in one word each, a file without its folder."""
+    return " ".join(f"{key}={_short(_last_part(value))}" for key, value in parameters.items())
 
 
 def label_of(instance: Any) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from sfumato.registry import methods
 from sfumato.registry.declarations import Better, Words, own
 from sfumato.registry.recipe import Recipe
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
 
@@ -34,17 +35,11 @@ def measure_words(name: str) -> Words:
 
     A label's parameters are added to the title, and the sensitive attribute where it names one.
     """
-    name, of, attribute = name.partition(" of ")
-    if of:
-        known = measure_words(name)
-        return replace(known, title=f"{known.title}{of}{attribute}")
-    name, _, parameters = name.partition(" ")
-    if parameters:
-        known = measure_words(name)
-        return replace(known, title=f"{known.title} ({parameters})")
-    cls = methods.find("measure", name) or methods.find("model", name)
-    words: Words | None = own(cls, "words")
-    return words or Words(name.replace("-", " "), _summary(cls))
+    label = MeasureLabel.parse(name)
+    cls = methods.find("measure", label.measure) or methods.find("model", label.measure)
+    words: Words = own(cls, "words") or Words(label.measure.replace("-", " "), _summary(cls))
+    title = f"{words.title} ({label.parameters})" if label.parameters else words.title
+    return replace(words, title=title if label.attribute is None else f"{title} of {label.attribute}")
 
 
 def method_words(kind: methods.Kind, name: str) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from sfumato.results import formatting
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import Measurement, build_measure, by_attribute
 from sfumato.runtime.errors import ParameterError, suggestion
 
@@ -32,13 +33,13 @@ SHORT_NAMES = {
 """The letters of the models and the words of the papers, and the measure that each stands for."""
 
 
-def label_of(written: str, measurements: list[Measurement]) -> str:
+def label_of(written: str, measurements: list[Measurement]) -> MeasureLabel:
     """Return the label of the measure that somebody wrote, among those that were measured."""
+    plain = " ".join(written.split())
     for m in by_attribute(measurements):
-        ending = f" of {m.attribute}".casefold()
-        if " ".join(written.split()).casefold().endswith(ending):
-            whole = label_of(" ".join(written.split())[: -len(ending)], [m])
-            return f"{whole} of {m.attribute}"
+        ending = f" of {m.attribute}"
+        if plain.casefold().endswith(ending.casefold()):
+            return label_of(plain[: -len(ending)], [m]).of_attribute(m.attribute)
     name = full_name(written, measurements)
     labels = dict.fromkeys(m.label for m in measurements)
     found = next((label for label in labels if label.casefold() == name.casefold()), None)

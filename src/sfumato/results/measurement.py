@@ -16,6 +16,7 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, ReleaseType, Words
 from sfumato.registry.plugin_errors import blamed_on, failed
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.people_groups import Group, classes_with_group, records_of_group
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -23,7 +24,6 @@ from sfumato.runtime.progress import speaking_of
 
 BY_ATTRIBUTE = "attributes"
 """The detail of a level that holds it for each sensitive attribute by itself, where there are several."""
-_OF = " of "
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,16 +63,25 @@ class Measurement:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def label(self) -> str:
+    def label(self) -> MeasureLabel:
         """The name with what tells it from the same measure with other parameters."""
-        return methods.label(self.measure, self.parameters)
+        return MeasureLabel.of(self.measure, self.parameters)
+
+    @property
+    def attribute_label(self) -> MeasureLabel:
+        """The label that tells the measurement of one sensitive attribute from the worst of all."""
+        return self.label.of_attribute(self.attribute)
+
+    @property
+    def attribute_names(self) -> tuple[MeasureLabel, MeasureLabel]:
+        """What the measurement of one sensitive attribute is called, with its parameters and without."""
+        return self.attribute_label, MeasureLabel(self.measure, attribute=self.attribute)
 
     def __repr__(self) -> str:
         from sfumato.results import formatting
 
-        about = f" of {self.attribute}" if self.attribute else ""
         found = "does not apply" if self.value is None else formatting.number(self.value)
-        return f"<Measurement {self.label}{about}: {found} ({self.axis}, {self.better} is better)>"
+        return f"<Measurement {self.attribute_label}: {found} ({self.axis}, {self.better} is better)>"
 
     def _repr_html_(self) -> str:
         from sfumato.workflow.report.notebook import measurements_html
@@ -155,6 +164,11 @@ class Measure(ABC):
         """Whether lower or higher is better: as the class says, or as the measure or model inside says."""
         return self.better
 
+    @property
+    def requires(self) -> Needs:
+        """What it needs with these parameters: as the class says, if they change nothing about it."""
+        return self.needs
+
     @abstractmethod
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the measurements, one for each sensitive attribute where the measure speaks of one."""
@@ -180,9 +194,9 @@ class Measure(ABC):
         return methods.changed_parameters(self)
 
     @property
-    def label(self) -> str:
+    def label(self) -> MeasureLabel:
         """The name with what tells it from the same measure with other parameters."""
-        return methods.label(self.name, self.parameters)
+        return MeasureLabel.of(self.name, self.parameters)
 
     def taken(self, value: float | None, **facts: Any) -> Measurement:
         """Return a measurement of this measure."""
@@ -362,22 +376,11 @@ def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:
     ``privacy-loss of income`` is the measurement of one of several sensitive attributes.
     """
     every = list(measurements)
-    found = [m for m in every if m.label == name] or [m for m in every if m.measure == name]
-    if found or _OF not in name:
-        return found
-    return [m for m in by_attribute(every) if name in (label_apart(m), f"{m.measure}{_OF}{m.attribute}")]
-
-
-def of_one(name: str) -> tuple[str, str | None]:
-    """Return the measure and the sensitive attribute of ``privacy-loss of income``, no attribute elsewhere.
-
-    Examples
-    --------
-    >>> of_one("privacy-loss of cause of death"), of_one("k-anonymity")
-    (('privacy-loss', 'cause of death'), ('k-anonymity', None))
-    """
-    measure, of, attribute = name.partition(_OF)
-    return measure, attribute if of else None
+    return (
+        [m for m in every if m.label == name]
+        or [m for m in every if m.measure == name]
+        or [m for m in by_attribute(every) if name in m.attribute_names]
+    )
 
 
 def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
@@ -387,7 +390,7 @@ def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
     --------
     >>> levels = {"income": 0.3, "disease": 0.1}
     >>> level = Measurement("t-closeness", 0.3, "privacy", "lower", detail={"attributes": levels})
-    >>> [(label_apart(m), m.value) for m in by_attribute([level])]
+    >>> [(m.attribute_label, m.value) for m in by_attribute([level])]
     [('t-closeness of income', 0.3), ('t-closeness of disease', 0.1)]
     """
     found: dict[str, list[Measurement]] = {}
@@ -396,11 +399,6 @@ def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
         apart = [replace(m, value=value, attribute=name, detail={}) for name, value in levels.items()]
         found.setdefault(m.label, []).extend(apart or ([m] if m.attribute is not None else []))
     return [m for alike in found.values() if len(alike) > 1 for m in alike]
-
-
-def label_apart(measurement: Measurement) -> str:
-    """Return the label that tells the measurement of one sensitive attribute from the worst of all."""
-    return f"{measurement.label}{_OF}{measurement.attribute}"
 
 
 def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:

@@ -269,12 +269,12 @@ def print_frontier(
     project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, then those that cannot be compared or made."""
-    from sfumato.results.measurement import by_attribute, label_apart
+    from sfumato.results.measurement import by_attribute
 
     efficient, knee = found.efficient(), found.knee()
     listed = found.candidates if everything else efficient
     allowed = set(found.within(project.policy))
-    apart = {label_apart(m): m.label for c in listed for m in by_attribute(c.measurements)}
+    apart = {m.attribute_label: m.label for c in listed for m in by_attribute(c.measurements)}
     more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in found.axes)]
     told = [name for name in more if any(c.value(name) is not None for c in listed)]
     shown = list(dict.fromkeys([*found.axes, *told]))
@@ -434,7 +434,7 @@ def _truth_words(untrue: Mapping[str, int]) -> str:
 
 
 def _print_axis(axis: str, measurements: list[Measurement]) -> None:
-    columns = {
+    columns: dict[str, list[str]] = {
         "measure": [m.label for m in measurements],
         "of": [m.attribute or "" for m in measurements],
         "value": [_value(m.measure, m.value) for m in measurements],

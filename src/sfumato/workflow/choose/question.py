@@ -23,7 +23,8 @@ from typing import Literal, get_args
 from sfumato.registry import methods
 from sfumato.registry.declarations import Better
 from sfumato.results import formatting
-from sfumato.results.measure_labels import full_name, label_of, measure_exists
+from sfumato.results.measure_label import MeasureLabel
+from sfumato.results.measure_lookup import full_name, label_of, measure_exists
 from sfumato.results.measurement import Measurement, named
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.tokens import Language, TokenReader, TypedToken
@@ -201,7 +202,7 @@ def guards_attributes(label: str) -> bool:
     >>> guards_attributes("t-closeness distance=js"), guards_attributes("k-anonymity")
     (True, False)
     """
-    name = label.partition(" ")[0]
+    name = MeasureLabel.parse(label).measure
     cls = methods.find("measure", name) or methods.find("model", name)
     return getattr(cls, "guards", None) == "attribute"
 

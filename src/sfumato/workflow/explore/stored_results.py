@@ -83,7 +83,7 @@ def frontier_of(
 def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[str] = ()) -> Frontier:
     """Return the frontier of all stored candidates that were made from this source."""
     from sfumato.results.frontier import Frontier, only_made
-    from sfumato.results.measure_labels import (
+    from sfumato.results.measure_lookup import (
         label_of,
     )
 

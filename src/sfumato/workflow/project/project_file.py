@@ -19,7 +19,8 @@ from sfumato.measures.grouped import worst_for_each
 from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.registry import methods
-from sfumato.results.measurement import build_measure, of_one
+from sfumato.results.measure_label import MeasureLabel
+from sfumato.results.measurement import build_measure
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.runtime.files import why_unreadable
@@ -316,7 +317,7 @@ def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]
     """Return the measures that a policy limits and the project does not list."""
     asked = [build_measure(written) for written in listed]
     named = {name for each in asked for name in (each.name, each.label)}
-    wanted = dict.fromkeys(name if name in named else of_one(name)[0] for name in policy)
+    wanted = dict.fromkeys(name if name in named else MeasureLabel.parse(name).whole for name in policy)
     return tuple(name for name in wanted if name not in named)
 
 
@@ -466,23 +467,24 @@ def _check_by(by: Iterable[str], schema: Schema) -> None:
 def _check_limited(names: Iterable[str], labels: Container[str], schema: Schema) -> None:
     """Refuse limits on unknown measures, or on single attributes that a measure does not distinguish."""
     for name in names:
-        measure, attribute = of_one(name)
-        if measure not in labels:
-            _check_measures([measure], "policy")
-        if attribute is not None:
-            _check_sensitive(name, measure, attribute, schema)
+        label = MeasureLabel.parse(name)
+        if label.whole not in labels:
+            _check_measures([label.whole], "policy")
+        if label.attribute is not None:
+            _check_sensitive(label, label.attribute, schema)
 
 
-def _check_sensitive(name: str, measure: str, attribute: str, schema: Schema) -> None:
+def _check_sensitive(label: MeasureLabel, attribute: str, schema: Schema) -> None:
     if attribute not in schema.sensitive:
         hint = suggestion(attribute, schema.sensitive)
-        raise ProjectError(f"policy.{name}: no sensitive attribute {attribute!r}{hint}")
+        raise ProjectError(f"policy.{label}: no sensitive attribute {attribute!r}{hint}")
     if len(schema.sensitive) == 1:
-        raise ProjectError(f"policy.{name}: no other attribute is sensitive; limit {measure!r} instead")
-    bare = measure.partition(" ")[0]
-    method = methods.find("measure", bare) or methods.find("model", bare)
+        raise ProjectError(f"policy.{label}: no other attribute is sensitive; limit {label.whole!r} instead")
+    method = methods.find("measure", label.measure) or methods.find("model", label.measure)
     if getattr(method, "guards", None) == "identity":
-        raise ProjectError(f"policy.{name}: {measure} looks at no sensitive attribute; limit it as it is")
+        raise ProjectError(
+            f"policy.{label}: {label.whole} looks at no sensitive attribute; limit it as it is"
+        )
 
 
 def _with_resolved_files(written: Written, folder: Path) -> Written:

@@ -14,6 +14,7 @@ from sfumato.measures.identity.reidentification import ReidentificationRisk
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.manifest import ends_at_values, measurement_of, promised_by
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
     BY_ATTRIBUTE,
     LevelReached,
@@ -23,7 +24,6 @@ from sfumato.results.measurement import (
     json_value,
     measure,
     named,
-    of_one,
     worst_value,
 )
 from sfumato.results.pareto import Limit
@@ -122,14 +122,14 @@ def limits_of(
     limits = {}
     known = {text for each in taken for text in (each.label, each.measure)}
     for name, limit in policy.items():
-        label, attribute = (name, None) if name in known else of_one(name)
-        by_label = [place for place, each in enumerate(taken) if each.label == label]
+        label = MeasureLabel(name) if name in known else MeasureLabel.parse(name)
+        by_label = [place for place, each in enumerate(taken) if each.label == label.whole]
         limits[name] = LimitFacts(
-            measure=taken[by_label[0]].measure if by_label else label,
+            measure=taken[by_label[0]].measure if by_label else str(label.whole),
             parameters=dict(full[by_label[0]]) if by_label else None,
             at_least=_finite(limit.at_least),
             at_most=_finite(limit.at_most),
-            attribute=attribute,
+            attribute=label.attribute,
         )
     return limits
 

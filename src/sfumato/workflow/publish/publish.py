@@ -30,7 +30,7 @@ from sfumato.results.frontier import Candidate, Frontier, broken_limits
 from sfumato.results.manifest import (
     measurement_of,
 )
-from sfumato.results.measurement import Measure, Measurement, build_measure, label_apart, measure
+from sfumato.results.measurement import Measure, Measurement, build_measure, measure
 from sfumato.results.pareto import Limit
 from sfumato.results.release import LinkedRelease, Release
 from sfumato.results.released_column import Cells
@@ -549,7 +549,7 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
 
 def _name_in_policy(claim: Measurement) -> tuple[str, ...]:
     """Return the policy's name for the claim about one sensitive attribute."""
-    return () if claim.attribute is None else (label_apart(claim), f"{claim.measure} of {claim.attribute}")
+    return () if claim.attribute is None else claim.attribute_names
 
 
 def _manifest(
@@ -630,7 +630,7 @@ def _unverified_claims(
 def _headline(candidate: Candidate) -> list[str]:
     """Return the first measure of each side, for the beginning of the report."""
     first = {m.axis: m.label for m in reversed(candidate.measurements)}
-    return [first[axis] for axis in ("privacy", "utility") if axis in first]
+    return [str(first[axis]) for axis in ("privacy", "utility") if axis in first]
 
 
 def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[Written, ...]:
@@ -640,7 +640,7 @@ def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[W
     their records are claimed.
     """
     wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
-    seen = [written for written in wanted if build_measure(written).needs == "release"]
+    seen = [written for written in wanted if build_measure(written).requires == "release"]
     if not counts_people:
         return tuple(seen)
     return tuple(each for each in seen if each in ALWAYS_CLAIMED or _is_of_utility(each))

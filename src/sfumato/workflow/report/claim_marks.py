@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from sfumato.registry.declarations import Words
 from sfumato.results import formatting
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.verification.page_check import EXPLAINING_NUMERALS
 from sfumato.verification.page_statements import pointer
 from sfumato.verification.renderings import has_numerals
@@ -92,24 +93,24 @@ def _known_numeral(found: re.Match[str]) -> str:
     return "" if found[0].rstrip(",") in EXPLAINING_NUMERALS else found[0]
 
 
-def marked_words(measure: str, label: str, parameters: Any, *here: str | int) -> Words:
+def marked_words(label: MeasureLabel, parameters: Any, *here: str | int) -> Words:
     """Return the words of a measurement for a published page, its parameters marked.
 
     Parameters
     ----------
-    measure, label
-        The measure, and the measure with its parameters in one word each.
+    label
+        The measure with its parameters in one word each.
     parameters
         The parameters as the manifest has them.
     here
         The parts of the pointer to the measurement.
     """
     words = formatting.measure_words(label)
-    plain = formatting.measure_words(measure)
-    title = explained(plain.title) or measure.replace("-", " ")
-    rest = words.title.removeprefix(plain.title).strip(" ()")
-    if rest:
-        title = Markup("{} ({})").format(title, mark(pointer(*here, "parameters"), parameters, rest))
+    title = explained(formatting.measure_words(label.measure).title) or label.measure.replace("-", " ")
+    if label.parameters:
+        title = Markup("{} ({})").format(
+            title, mark(pointer(*here, "parameters"), parameters, label.parameters)
+        )
     return replace(
         words,
         title=title,

@@ -24,13 +24,13 @@ from sfumato.registry.declarations import Axis, Words
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate
 from sfumato.results.manifest import measurement_of, policy_of, recipe_of
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
     BY_ATTRIBUTE,
     Measurement,
     json_value,
     measure,
     named,
-    of_one,
     why_not,
     worst_value,
 )
@@ -354,11 +354,11 @@ class ManifestStatements:
         return tuple(_by_attribute(each, self.written) if each.measure in limited else each for each in found)
 
     @cached_property
-    def owner(self) -> dict[str, list[OwnerFigure]]:
+    def owner(self) -> dict[MeasureLabel, list[OwnerFigure]]:
         """The owner's figures by their labels."""
-        found: dict[str, list[OwnerFigure]] = {}
+        found: dict[MeasureLabel, list[OwnerFigure]] = {}
         for figure in self.manifest.unverified.figures:
-            found.setdefault(methods.label(figure.measure, figure.parameters), []).append(figure)
+            found.setdefault(MeasureLabel.of(figure.measure, figure.parameters), []).append(figure)
         return found
 
     @cached_property
@@ -399,7 +399,7 @@ class ManifestStatements:
         """Return the value of a measure from the published cells, or the owner's band."""
         value = self.claimed_value(measure)
         if value is None:
-            is_of_one = of_one(measure)[1] is not None
+            is_of_one = MeasureLabel.parse(measure).attribute is not None
             figures = self.of_owner(measure)
             worst = next((each for each in figures if each.worst or is_of_one), None)
             return self.band(worst) if worst is not None else self._inapplicable(measure, figures)
@@ -424,17 +424,13 @@ class ManifestStatements:
 
     def _place_of(self, measure: str, value: float) -> str:
         """Return the pointer to the worst value of a measure, or to its level for one attribute."""
-        label, attribute = of_one(measure)
-        exact = named(self.claims, measure)
+        label = MeasureLabel.parse(measure)
+        exact, alike = named(self.claims, measure), named(self.claims, label.whole)
         for place, each in enumerate(self.claims):
             if each in exact and each.value == value:
                 return pointer("claims", place, "value")
         for place, each in enumerate(self.claims):
-            if (
-                each.attribute is not None
-                and each.attribute == attribute
-                and each in named(self.claims, label)
-            ):
+            if each.attribute is not None and each.attribute == label.attribute and each in alike:
                 return pointer("claims", place, "value")
         return pointer("cells", "limited", measure)
 
@@ -476,7 +472,7 @@ class ManifestStatements:
                 shown_value, is_checked = self.band(figure), False
                 parameters = figure.parameters
             yield Headline(
-                marked_words(statements.measure, statements.label, parameters, *here),
+                marked_words(statements.label, parameters, *here),
                 _marked_name(here, statements.measure, statements.attribute),
                 shown_value,
                 mark(pointer(*here, "better"), statements.better, formatting.direction(statements.better)),
@@ -485,17 +481,23 @@ class ManifestStatements:
 
     def by_owner(self, measure: str) -> bool:
         """Return whether the owner's figure counts people while the claim of the same name counts records."""
-        names = {measure, of_one(measure)[0], *(each.measure for each in named(self.claims, measure))}
+        names = {
+            measure,
+            MeasureLabel.parse(measure).whole,
+            *(each.measure for each in named(self.claims, measure)),
+        }
         return any(is_counted_by_owner(self.manifest, name) for name in names)
 
     def of_owner(self, measure: str) -> list[OwnerFigure]:
         """Return the owner's figures with this label, or those of the measure with this name."""
         every = [figure for figures in self.owner.values() for figure in figures]
-        found = self.owner.get(measure) or [figure for figure in every if figure.measure == measure]
-        label, attribute = of_one(measure)
-        if found or attribute is None:
+        label = MeasureLabel.parse(measure)
+        found = self.owner.get(label) or [figure for figure in every if figure.measure == measure]
+        if found or label.attribute is None:
             return found
-        return [figure for figure in self.of_owner(label) if figure.attribute in (None, attribute)]
+        return [
+            figure for figure in self.of_owner(label.whole) if figure.attribute in (None, label.attribute)
+        ]
 
     def met(self, measure: str, limit: Limit) -> bool:
         """Return whether a limit is met, by the claims or by an unverified claim."""
@@ -638,7 +640,7 @@ def _limits(manifest: Manifest, statements: ManifestStatements) -> dict[str, Any
 def _policy_row(statements: ManifestStatements, name: str, limit: Limit) -> dict[str, Any]:
     facts = statements.manifest.policy[name]
     here = ("policy", name)
-    parameters = marked_words(facts.measure, _limited_label(name), facts.parameters or {}, *here)
+    parameters = marked_words(MeasureLabel.parse(name).whole, facts.parameters or {}, *here)
     return {
         "measure": Markup("{} {}").format(
             parameters.title, _marked_name(here, facts.measure, facts.attribute)
@@ -653,10 +655,6 @@ def _policy_row(statements: ManifestStatements, name: str, limit: Limit) -> dict
 
 def _policy_verdict(met: bool) -> Markup:
     return mark("/cells/is_policy_met", met, "met" if met else "not met")
-
-
-def _limited_label(name: str) -> str:
-    return of_one(name)[0]
 
 
 def marked_limit(name: str, limit: LimitFacts) -> Markup:
@@ -694,7 +692,7 @@ def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
         return mark(pointer(*here, name), value, shown(claim.measure, numeral(value)))
 
     return {
-        "words": marked_words(claim.measure, found.label, claim.parameters, *here),
+        "words": marked_words(found.label, claim.parameters, *here),
         "name": _marked_name(here, claim.measure, claim.attribute),
         "measure": claim.measure,
         "attribute": None,
@@ -761,7 +759,7 @@ def _limit_on(
     }
 
 
-def _owner_row(statements: ManifestStatements, label: str, figure: OwnerFigure) -> dict[str, Any]:
+def _owner_row(statements: ManifestStatements, label: MeasureLabel, figure: OwnerFigure) -> dict[str, Any]:
     asked = methods.find("measure", figure.measure)
     is_told = figure.band is not None
     how = (
@@ -769,7 +767,7 @@ def _owner_row(statements: ManifestStatements, label: str, figure: OwnerFigure) 
     )
     here = ("unverified", "figures", statements.number(figure))
     return {
-        "words": marked_words(figure.measure, label, figure.parameters, *here),
+        "words": marked_words(label, figure.parameters, *here),
         "name": _marked_name(here, figure.measure, figure.attribute),
         "measure": figure.measure,
         "attribute": None,

@@ -16,6 +16,7 @@ from sfumato.data.schema import UNRELEASED
 from sfumato.registry import methods
 from sfumato.registry.declarations import Guards
 from sfumato.results import formatting
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import Measurement, json_value
 from sfumato.results.release import Release
 from sfumato.verification.documents import Manifest
@@ -140,7 +141,7 @@ def _by_usual_threshold(risk: float) -> tuple[bool, str]:
 def _thresholds(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Return the publisher's own limits on the re-identification risk."""
     for name, limit in statements.policy.items():
-        if name.partition(" ")[0] == _RISK:
+        if MeasureLabel.parse(name).measure == _RISK:
             facts = statements.manifest.policy[name]
             met = MarkedVerdict(statements.met(name, limit), "cells", "policy", name)
             yield {"limit": marked_limit(name, facts), "met": met}

@@ -156,9 +156,8 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
 
 def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
     """Return the limit for a measurement, by its label or by the name of its measure."""
-    of = f" of {measurement.attribute}"
-    labels = (measurement.label, measurement.measure)
-    names = [name for name in (*(f"{label}{of}" for label in labels), *labels) if name in policy]
+    labels = (*measurement.attribute_names, measurement.label, measurement.measure)
+    names = [name for name in labels if name in policy]
     return next((policy[name] for name in names if measurement in named(chosen.measurements, name)), None)
 
 

@@ -14,12 +14,12 @@ from sfumato.interfaces.workbench.state.current_frontier import Findings
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.results.formatting import sentence
 from sfumato.results.frontier import Candidate, broken_limits
-from sfumato.results.measure_labels import (
+from sfumato.results.measure_lookup import (
     SHORT_NAMES,
     full_name,
     label_of,
 )
-from sfumato.results.measurement import Measurement, by_attribute, label_apart
+from sfumato.results.measurement import Measurement, by_attribute
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (
     EXAMPLE,
@@ -190,8 +190,8 @@ def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return the words to offer: each word, its kind and its meaning."""
     from sfumato.results import formatting
 
-    apart = map(label_apart, by_attribute(measurements))
-    labels = list(dict.fromkeys([*(m.label for m in measurements), *apart]))
+    by_name = (m.attribute_label for m in by_attribute(measurements))
+    labels = list(dict.fromkeys([*(m.label for m in measurements), *by_name]))
     names = {m.measure for m in measurements}
     short = [(word, full_name(word)) for word in SHORT_NAMES if full_name(word) in names]
     return [

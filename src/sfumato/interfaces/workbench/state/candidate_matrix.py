@@ -15,7 +15,8 @@ import numpy as np
 from sfumato.registry.declarations import Axis, Better
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, broken_limits
-from sfumato.results.measurement import by_attribute, label_apart, worst_value
+from sfumato.results.measure_label import MeasureLabel
+from sfumato.results.measurement import by_attribute, worst_value
 from sfumato.results.pareto import Columns, Limit
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.workflow.report.scatter import families, family
@@ -26,7 +27,7 @@ from sfumato.workflow.store.store import Mark, Store
 class MeasureColumn:
     """One measure over all candidates."""
 
-    label: str
+    label: MeasureLabel
     axis: Axis
     better: Better
 
@@ -62,7 +63,7 @@ class CandidateMatrix:
     recipes: tuple[str, ...]
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def labels(self) -> tuple[MeasureLabel, ...]:
         """The labels of the columns."""
         return tuple(column.label for column in self.columns)
 
@@ -202,15 +203,15 @@ class CandidateMatrices:
 def _append(known: _StoreColumns, candidate: Candidate) -> None:
     known.candidates[candidate.id] = candidate
     known.broken.pop(candidate.id, None)
-    by_label: dict[str, list[Any]] = {}
+    by_label: dict[MeasureLabel, list[Any]] = {}
     for m in candidate.measurements:
         by_label.setdefault(m.label, []).append(m)
     for label, found in by_label.items():
         known.columns.setdefault(label, MeasureColumn(label, found[0].axis, found[0].better))
     values = {label: worst_value(found, label) for label, found in by_label.items()}
     for m in by_attribute(candidate.measurements):
-        known.columns.setdefault(label_apart(m), MeasureColumn(label_apart(m), m.axis, m.better))
-        values[label_apart(m)] = m.value
+        known.columns.setdefault(m.attribute_label, MeasureColumn(m.attribute_label, m.axis, m.better))
+        values[m.attribute_label] = m.value
     known.recipes[candidate.id] = formatting.recipe_name(candidate.recipe)
     known.rows[candidate.id] = {label: value for label, value in values.items() if value is not None}
 

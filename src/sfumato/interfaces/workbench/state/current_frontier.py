@@ -53,7 +53,7 @@ def found_in(opened: Opened, sheet: CandidateMatrix, stamp: str, known: dict[Pat
 
 def _measured_axes(project: Project, sheet: CandidateMatrix) -> tuple[str, ...]:
     """Return the axes of the project; an unmeasured axis is replaced by another measure of its side."""
-    labels = {name for column in sheet.columns for name in (column.label, column.label.partition(" ")[0])}
+    labels = {name for column in sheet.columns for name in (column.label, column.label.measure)}
     sides = {side: [c.label for c in sheet.columns if c.axis == side] for side in ("privacy", "utility")}
     return tuple(
         axis if axis in labels or not sides[side] else sides[side][0]
