@@ -155,7 +155,7 @@ def test_a_release_that_does_not_know_its_rows_can_be_measured_or_the_reason_is_
                 check_measurement(taken, name, forgetful)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if build_measure(name).needs == "release"])
+@pytest.mark.parametrize("name", [name for name in NAMES if build_measure(name).requires == "release"])
 def test_what_needs_only_the_release_is_the_same_from_the_published_tables(
     name: str, made: list[LinkedRelease], example: Bound
 ) -> None:

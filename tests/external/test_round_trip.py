@@ -37,7 +37,7 @@ BY_RECORD = ("sfumato.measures.grouped", *DRAWING)
 MEASURES = [
     name
     for name in (*methods.registered("measure"), *methods.registered("model"))
-    if (each := build_measure(name)).needs != "records" and not type(each).__module__.startswith(BY_RECORD)
+    if (each := build_measure(name)).requires != "records" and not type(each).__module__.startswith(BY_RECORD)
 ]
 
 

@@ -188,8 +188,8 @@ class TestPopulationSize:
             measure(self.release(), [{name: parameters}])
 
     def test_only_a_size_can_be_verified_from_the_files_alone(self) -> None:
-        assert JournalistRisk(None, 60).needs == MarketerRisk().needs == "release"
-        assert JournalistRisk("people.csv").needs == "original"
+        assert JournalistRisk(None, 60).requires == MarketerRisk().requires == "release"
+        assert JournalistRisk("people.csv").requires == "original"
 
 
 class TestErrors:

@@ -127,4 +127,4 @@ def test_the_level_of_a_model_is_privacy_and_can_be_seen_in_the_release() -> Non
 def test_a_risk_in_a_population_needs_what_tells_the_population(kind: Any, needs: tuple[str, ...]) -> None:
     """Survey weights belong to records, a size is enough for readers, a file is not published."""
     found = kind(), kind(population_size=10), kind(population="people.csv")
-    assert tuple(each.needs for each in found) == needs
+    assert tuple(each.requires for each in found) == needs

@@ -184,7 +184,7 @@ def test_a_population_is_a_table_or_a_number_of_people(risk: type[JournalistRisk
     with pytest.raises(ParameterError, match="give population or population-size, not both"):
         risk("people.csv", 10)
     assert (risk("people.csv").population_size, risk(population_size=1).population) == (None, None)
-    assert risk("people.csv").needs == "original"
+    assert risk("people.csv").requires == "original"
 
 
 def test_survey_weights_tell_the_journalist_of_a_population_and_not_the_marketer() -> None:

@@ -130,8 +130,8 @@ class TestRisks:
             MarketerRisk("people.csv", 10)
 
     def test_a_reader_without_the_population_cannot_recompute_it(self) -> None:
-        assert MarketerRisk("people.csv").needs == "original"
-        assert MarketerRisk(population_size=9).needs == MarketerRisk().needs == "release"
+        assert MarketerRisk("people.csv").requires == "original"
+        assert MarketerRisk(population_size=9).requires == MarketerRisk().requires == "release"
 
     def test_the_class_of_the_average_record(self) -> None:
         found = figure(SIZES, "weighted-k")
@@ -226,7 +226,7 @@ class TestGains:
     def test_readers_can_compute_them(self) -> None:
         for name in ("knowledge-gain", "privacy-loss", "accuracy-gain"):
             asked = build_measure(name)
-            assert (asked.needs, asked.guards) == ("release", "attribute")
+            assert (asked.requires, asked.guards) == ("release", "attribute")
 
     @pytest.mark.parametrize("name", ["knowledge-gain", "privacy-loss", "t-closeness"])
     def test_without_a_sensitive_attribute_nothing_applies(self, name: str) -> None:
@@ -361,7 +361,7 @@ class TestLosses:
         of_cells = {"suppression-loss", "discernibility", "average-class-size"}
         for name in (*of_cells, "general-loss", "total-loss", "precision"):
             asked = build_measure(name)
-            assert (asked.needs == "release") is (name in of_cells)
+            assert (asked.requires == "release") is (name in of_cells)
             assert asked.axis == "utility"
             assert asked.better == ("higher" if name == "precision" else "lower")
 

@@ -35,6 +35,19 @@ def frozen(array: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     return sealed(np.array(array, dtype=dtype, order="C"))
 
 
+def freeze_arrays(instance: object, **types: type[np.generic]) -> None:
+    """Freeze array fields of a frozen dataclass, from its ``__post_init__``: each gets its element type.
+
+    Kernels are compiled for these types, and nobody can change a value object from outside. A field that is
+    ``None`` stays so.
+    """
+    for name, dtype in types.items():
+        array = getattr(instance, name)
+        if array is not None:
+            # the one place where a frozen instance is written: what the caller passed is replaced by itself
+            object.__setattr__(instance, name, frozen(array, dtype))
+
+
 def sealed(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
     """Make an array of our own read-only, without a copy."""
     array.setflags(write=False)

@@ -88,8 +88,11 @@ class _PopulationRisk(IdentityMeasure):
         super().__post_init__()
         if self.population is not None and self.population_size is not None:
             raise ParameterError("give population or population-size, not both: a table tells its size")
-        # the population is not published, and the published labels alone do not tell which values they hold
-        object.__setattr__(self, "needs", "release" if self.population is None else "original")
+
+    @property
+    def requires(self) -> Needs:
+        """The original where a population is given: published labels do not tell which values they hold."""
+        return "release" if self.population is None else "original"
 
     def alike(self, release: Release) -> Floats | None:
         """Return for each class how many people of the population look like its records, if known."""
@@ -122,11 +125,10 @@ def check_population_size(release: Release, size: int) -> None:
 class _AgainstPopulation(_PopulationRisk):
     """A risk that is only defined relative to a population."""
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.population is None and self.population_size is None:
-            # then the survey weights tell the population, and they belong to records
-            object.__setattr__(self, "needs", "records")
+    @property
+    def requires(self) -> Needs:
+        """The records where their survey weights tell the population."""
+        return "records" if self.population is None and self.population_size is None else super().requires
 
     def in_population(self, release: Release) -> Floats:
         """Return for each class how many people of the population look like its records."""
@@ -245,9 +247,10 @@ class KMap(_AgainstPopulation):
         sentence="everybody in the release looks like at least {} people of the population",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "needs", "records" if self.population is None else "original")
+    @property
+    def requires(self) -> Needs:
+        """The original where a population is given, and else the records."""
+        return "records" if self.population is None else "original"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the smallest class of the population."""

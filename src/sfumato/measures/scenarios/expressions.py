@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -43,10 +44,13 @@ class Expression:
     """
 
     text: str
-    _steps: tuple[FormulaStep, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_steps", steps_of(self.text))
+        _ = self._steps  # so that a formula that cannot be read is refused here
+
+    @cached_property
+    def _steps(self) -> tuple[FormulaStep, ...]:
+        return steps_of(self.text)
 
     @property
     def names(self) -> tuple[str, ...]:

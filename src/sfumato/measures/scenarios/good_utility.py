@@ -40,7 +40,7 @@ class ScenarioMeasure(Measure):
     judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
 
     def __post_init__(self) -> None:
-        if isinstance(self.scenario, Mapping):
+        if isinstance(self.scenario, Mapping):  # as a project file holds it
             object.__setattr__(self, "scenario", Scenario.of(self.scenario))
         if not isinstance(self.scenario, (Scenario, type(None))):
             raise ParameterError(

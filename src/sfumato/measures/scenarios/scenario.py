@@ -53,6 +53,7 @@ class User:
     miners: tuple[str, ...] = ("naive-bayes", "decision-tree", "random-forest")
 
     def __post_init__(self) -> None:
+        # project files and people write lists; a tuple can be a key
         object.__setattr__(self, "miners", tuple(self.miners))
         if isinstance(self.target, (list, tuple)):
             object.__setattr__(self, "target", tuple(self.target))
@@ -123,6 +124,7 @@ class Adversary:
     knows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        # project files and people write lists; a tuple can be a key
         for part in ("attributes", "miners", "knows"):
             object.__setattr__(self, part, tuple(getattr(self, part)))
         for name in self.attributes:

@@ -22,7 +22,7 @@ from sfumato.kernels.weight_estimates import (
     shares_by_node,
 )
 from sfumato.measures.utility.estimation.subpopulations import AttributeNodes, Populations
-from sfumato.runtime.arrays import Codes, Floats, Integers, frozen, sealed
+from sfumato.runtime.arrays import Codes, Floats, Integers, freeze_arrays, sealed
 
 _BLOCK = 2**17
 """How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""
@@ -52,10 +52,7 @@ class Spread:
     n_codes: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "label_of", frozen(self.label_of, np.int32))
-        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
-        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
-        object.__setattr__(self, "masses", frozen(self.masses, np.float64))
+        freeze_arrays(self, label_of=np.int32, starts=np.int64, codes=np.int32, masses=np.float64)
 
     @cached_property
     def totals(self) -> Floats:
@@ -96,42 +93,43 @@ class Mixtures:
 
     Parameters
     ----------
-    first_values
-        Where the values of each attribute begin, and where the last ones end; by default there is only one.
+    firsts
+        Where the values of each attribute begin; by default there is only one.
     """
 
     starts: Integers
     values: Codes
     counts: Floats
     n_values: int
-    first_values: tuple[int, ...] = ()
+    firsts: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        if not self.first_values:
-            object.__setattr__(self, "first_values", (0, self.n_values))
-        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
-        object.__setattr__(self, "values", frozen(self.values, np.int32))
-        object.__setattr__(self, "counts", frozen(self.counts, np.float64))
+        freeze_arrays(self, starts=np.int64, values=np.int32, counts=np.float64)
 
     @classmethod
     def beside(cls, parts: Sequence[Mixtures]) -> Mixtures:
         """Combine the mixtures of several attributes of the same units."""
-        firsts = np.cumsum([0, *(part.n_values for part in parts)])
+        *firsts, n_values = np.cumsum([0, *(part.n_values for part in parts)]).tolist()
         mixture = [np.repeat(np.arange(len(part.starts) - 1), np.diff(part.starts)) for part in parts]
         order = np.argsort(np.concatenate(mixture), kind="stable")
-        values = [part.values + first for part, first in zip(parts, firsts[:-1], strict=True)]
+        values = [part.values + first for part, first in zip(parts, firsts, strict=True)]
         return cls(
             np.sum([part.starts for part in parts], axis=0),
             np.concatenate(values)[order],
             np.concatenate([part.counts for part in parts])[order],
-            int(firsts[-1]),
-            tuple(firsts.tolist()),
+            n_values,
+            tuple(firsts),
         )
+
+    @property
+    def first_values(self) -> tuple[int, ...]:
+        """Where the values of each attribute begin, and where the last ones end."""
+        return (*self.firsts, self.n_values)
 
     @cached_property
     def totals(self) -> Floats:
         """The sum of the counts of each mixture, which is the same for each attribute."""
-        return sealed(label_totals(self.starts, self.counts) / (len(self.first_values) - 1))
+        return sealed(label_totals(self.starts, self.counts) / len(self.firsts))
 
     @property
     def arrays(self) -> MixtureArrays:
@@ -164,8 +162,7 @@ class Estimate:
     mixtures: Mixtures = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", frozen(self.weights, np.float64))
-        object.__setattr__(self, "mixture_of", frozen(self.mixture_of, np.int64))
+        freeze_arrays(self, weights=np.float64, mixture_of=np.int64)
 
     @property
     def n_units(self) -> int:
