@@ -15,7 +15,7 @@ from tests.report.marks_reader import without_marks
 import sfumato as sf
 from sfumato.data.schema import Role
 from sfumato.interfaces.cli import cli
-from sfumato.measures.identity.unprotected_attributes import (
+from sfumato.measures.identity.uniqueness import (
     MOST,
     NEAR_UNIQUE,
     Alone,

@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from sfumato.measures.informed.refinement_lp import Refined, ReleasedClass, State, Values, refine
+from tests.measures.informed.refinement_lp import Refined, ReleasedClass, State, Values, refine
 
 # four values in two pairs; the second attribute has two values
 LEVELS = [np.array([[0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0]]), np.array([[0, 1], [0, 0]])]

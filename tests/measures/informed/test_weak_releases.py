@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from tests.measures.informed.refinement_lp import ReleasedClass, refine
 
 from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import Measurement
-from sfumato.measures.informed.refinement_lp import ReleasedClass, refine
 from sfumato.models import AlphaKAnonymity, KAnonymity
 from sfumato.results.release import LinkedRelease, linked
 from sfumato.sanitizers import Anatomy, Cut, FullDomain, LocalRecoding, SuppressQuasiIdentifiers

@@ -59,7 +59,7 @@ def publish(
     \b
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
-    from sfumato.measures.identity.unprotected_attributes import alone_by_insensitive, warnings_of
+    from sfumato.measures.identity.uniqueness import alone_by_insensitive, warnings_of
     from sfumato.results.release import released
     from sfumato.workflow.apply.stored_publications import earlier_releases
     from sfumato.workflow.publish.cautions import cautions

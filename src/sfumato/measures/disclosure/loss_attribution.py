@@ -176,14 +176,13 @@ def population_origins(
     except Unreadable as reason:
         raise NotApplicable(str(reason)) from None
     worst = [int(place) for place in np.argsort(-losses, kind="stable")[:most] if losses[place] > 0]
-    described = _conjunctions(populations, worst)
     return [
         PopulationOrigin(
-            _in_words(populations, nodes, release.schema),
+            _in_words(populations, place, release.schema),
             int(populations.supports[place]),
             float(losses[place]),
         )
-        for place, nodes in zip(worst, described, strict=True)
+        for place in worst
     ], len(populations)
 
 
@@ -195,13 +194,10 @@ def _shared_cells(release: Release, groups: list[int]) -> list[dict[str, Label]]
         cells = release.cells[name]
         for place, group in enumerate(groups):
             code = cells.codes[first[group]]
-            if release.group_of is None or _is_same(release, cells.codes, group, int(code)):
+            # only groups that publish values of their own hold records that differ
+            if release.group_of is None or (cells.codes[release.groups.class_of == group] == code).all():
                 shared[place][name] = cells.labels[code]
     return shared
-
-
-def _is_same(release: Release, codes: Integers, group: int, code: int) -> bool:
-    return bool((codes[release.groups.class_of == group] == code).all())
 
 
 def _likelier(sensitive: SensitiveCounts, group: int) -> tuple[Label, float, float]:
@@ -216,27 +212,11 @@ def _surprise(p: Floats, middle: Floats) -> Floats:
     return p * np.log(np.divide(p, middle, out=np.ones_like(p), where=p > 0))
 
 
-def _conjunctions(populations: Populations, places: list[int]) -> list[list[int]]:
-    """Return the nodes of some populations: their own and those of the populations they extend."""
-    conjunctions = []
-    for place in places:
-        depth, nodes, ancestor = int(populations.depths[place]), [int(populations.last_nodes[place])], place
-        while depth > 1:
-            ancestor -= 1
-            if populations.depths[ancestor] == depth - 1:
-                depth -= 1
-                nodes.append(int(populations.last_nodes[ancestor]))
-        conjunctions.append(nodes[::-1])
-    return conjunctions
-
-
-def _in_words(populations: Populations, nodes: list[int], schema: Schema) -> dict[str, Label]:
+def _in_words(populations: Populations, place: int, schema: Schema) -> dict[str, Label]:
     described = {}
-    for node in nodes:
+    for node in populations.conjunction(place):
         name = schema.quasi_identifiers[int(populations.nodes.attribute_of[node])]
-        starts = populations.nodes.code_starts
-        codes = populations.nodes.codes_of_node[int(starts[node]) : int(starts[node + 1])]
-        described[name] = _label(schema.hierarchy(name), codes)
+        described[name] = _label(schema.hierarchy(name), populations.nodes.codes(node))
     return described
 
 

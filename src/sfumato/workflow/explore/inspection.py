@@ -15,7 +15,13 @@ from sfumato.data.table import Records, Table
 from sfumato.measures.identity.household_risk import HouseholdRisk
 from sfumato.measures.identity.population_risk import IndividualRisk, PopulationUniqueness
 from sfumato.measures.identity.reidentification import ReidentificationRisk
-from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, warnings_of
+from sfumato.measures.identity.uniqueness import (
+    Alone,
+    Distinction,
+    alone_by_insensitive,
+    singling_out,
+    warnings_of,
+)
 from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.registry.display import listed

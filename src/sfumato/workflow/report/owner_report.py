@@ -16,7 +16,7 @@ import sfumato
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.measures.disclosure.dp_guarantee import guarantee_of
-from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, warnings_of
+from sfumato.measures.identity.uniqueness import Alone, alone_by_insensitive, warnings_of
 from sfumato.measures.utility.information_loss import attribute_losses
 from sfumato.registry.declarations import Axis
 from sfumato.results import formatting

@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 
 from sfumato.data.hierarchy import ROOT
 from sfumato.data.schema import UNRELEASED, Attribute, Schema
-from sfumato.measures.identity.unprotected_attributes import Alone, alone_by_insensitive, told_apart
+from sfumato.measures.identity.uniqueness import Alone, alone_by_insensitive, notable
 from sfumato.registry import methods
 from sfumato.registry.declarations import Axis, Words
 from sfumato.results import formatting
@@ -277,7 +277,7 @@ def _alone_row(place: int, found: Alone) -> SimpleNamespace:
 
 def _warnings(found: Iterable[Alone]) -> Iterator[Markup]:
     """Name the attributes that single out too many records; a table has the figures."""
-    for each in told_apart(found):
+    for each in notable(found):
         known = [*each.attributes, *([] if each.sensitive is None else [each.sensitive])]
         names = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in known)
         insensitive = Markup(" and ").join(Markup("<code>{}</code>").format(name) for name in each.attributes)

@@ -19,8 +19,8 @@ from sfumato.runtime.files import why_unreadable
 if TYPE_CHECKING:
     from sfumato.data.schema import Schema
     from sfumato.data.table import Table
+    from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.reading.role_guess import Guess
-    from sfumato.workflow.explore.column_uniqueness import Distinction
     from sfumato.workflow.project.project_file import Project
 
 DATA_SUFFIXES = (
@@ -85,7 +85,7 @@ class Look:
     @cached_property
     def singling_out(self) -> Distinction | None:
         """How much each column contributes to singling people out, if every column has a role."""
-        from sfumato.workflow.explore.column_uniqueness import singling_out
+        from sfumato.measures.identity.uniqueness import singling_out
 
         return None if self.opened is None else singling_out(self.records.table, self.project.schema)
 

@@ -127,8 +127,9 @@ def blind_estimate(truth: Estimate) -> Estimate:
     """Return the estimate with all quasi-identifiers withheld: one unit that may be anything."""
     n_values = truth.mixtures.n_values
     spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
-    firsts = truth.mixtures.first_values
-    whole = Mixtures(np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, firsts)
+    whole = Mixtures(
+        np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, truth.mixtures.firsts
+    )
     return Estimate(np.array([truth.weights.sum()]), spreads, np.array([0]), whole)
 
 

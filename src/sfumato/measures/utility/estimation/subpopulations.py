@@ -133,14 +133,15 @@ class Populations:
     def __len__(self) -> int:
         return len(self.depths)
 
-    def conjunctions(self) -> list[tuple[int, ...]]:
-        """Return the nodes of each population."""
-        described: list[tuple[int, ...]] = []
-        begun: list[int] = []
-        for depth, node in zip(self.depths.tolist(), self.last_nodes.tolist(), strict=True):
-            begun = [*begun[: depth - 1], node]
-            described.append(tuple(begun))
-        return described
+    def conjunction(self, place: int) -> tuple[int, ...]:
+        """Return the nodes of one population: its last one, and those of the populations that it extends."""
+        depth, nodes = int(self.depths[place]), [int(self.last_nodes[place])]
+        while depth > 1:
+            place -= 1
+            if self.depths[place] == depth - 1:
+                depth -= 1
+                nodes.insert(0, int(self.last_nodes[place]))
+        return tuple(nodes)
 
 
 def large_populations(table: Table, schema: Schema, minimum_support: float) -> Populations:

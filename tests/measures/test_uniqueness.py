@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.schema import Role, Schema
 from sfumato.data.table import Table
-from sfumato.workflow.explore.column_uniqueness import singling_out
+from sfumato.measures.identity.uniqueness import singling_out
 
 NAMES = ("a", "b", "c", "d")
 ROLES: dict[str, Role] = {"a": "quasi-identifying", "b": "quasi-identifying", "c": "quasi-identifying"}
