@@ -47,7 +47,7 @@ def test_a_measure_of_a_plug_in_speaks_through_its_docstring(monkeypatch: pytest
         better: ClassVar[Any] = "lower"
 
         def measure(self, release: Release) -> tuple[Measurement, ...]:
-            return (self.taken(1.0),)
+            return (self.measurement(1.0),)
 
     monkeypatch.setitem(methods._registered, "measure", known)
     register(StrangerThings)

@@ -96,7 +96,7 @@ class Records(Measure):
     better: ClassVar[Better] = "higher"
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        return (self.taken(float(release.n_records)),)
+        return (self.measurement(float(release.n_records)),)
 
 
 class TestMeasures:

@@ -13,7 +13,7 @@ from sfumato import Release, Schema, Table, measure, sanitize
 from sfumato.measures import JournalistRisk, LevelReached, Measurement, PrivacyLoss, worst_value
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.measurement import Measure, by_attribute, measure_group, named, why_not
+from sfumato.results.measurement import Measure, by_attribute, inapplicable_reason, measure_group, named
 from sfumato.results.people_groups import groups_of
 from sfumato.runtime.errors import MethodFailed, ParameterError
 from sfumato.sanitizers import AsIs, Mondrian, SuppressQuasiIdentifiers
@@ -117,7 +117,7 @@ class TestMeasure:
 
     def test_records_that_it_does_not_judge_are_not_measured(self, hospital: Bound) -> None:
         (taken,) = measure(replace(sanitize(*hospital, AsIs()), type="perturbed"), ["privacy-loss"])
-        assert (taken.value, taken.detail["reason"]) == (None, why_not(PrivacyLoss, "perturbed"))
+        assert (taken.value, taken.detail["reason"]) == (None, inapplicable_reason(PrivacyLoss, "perturbed"))
 
     def test_a_level_of_sensitive_values_does_not_apply_without_any(self) -> None:
         release = sanitize(Table.from_arrow({"age": [1, 2]}), Schema.of(age="quasi-identifying"), AsIs())
@@ -185,8 +185,8 @@ def test_of_records_that_it_does_not_judge_a_measure_says_why(kind: Any, reason:
     class Judge(Found):
         judges: ClassVar[Any] = {"people", "perturbed", "synthetic"} - {kind}
 
-    assert why_not(Judge, kind) == reason
-    assert why_not(Found, kind) == ("" if kind == "people" else reason)
+    assert inapplicable_reason(Judge, kind) == reason
+    assert inapplicable_reason(Found, kind) == ("" if kind == "people" else reason)
 
 
 class TestLabels:
@@ -346,7 +346,7 @@ class Counted(Measure):
     parameters: ClassVar[Any] = {}
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
-        return (self.taken(float(release.n_records)),)
+        return (self.measurement(float(release.n_records)),)
 
 
 class CountedForPrivacy(Counted):

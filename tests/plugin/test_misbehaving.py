@@ -335,7 +335,7 @@ class Whatever(Measure):
         """Return it, or exit with it."""
         if self.found == "exit":
             raise SystemExit("MARKER")
-        return (self.taken(self.found),) if isinstance(self.found, np.integer) else self.found  # type: ignore[arg-type]
+        return (self.measurement(self.found),) if isinstance(self.found, np.integer) else self.found  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

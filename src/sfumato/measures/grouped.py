@@ -234,18 +234,18 @@ class WorstGroup(Measure):
         attribute = self.attribute or next(iter(release.schema.quasi_identifiers), "")
         if not attribute:
             raise NotApplicable("the release has no quasi-identifier; name the attribute that makes groups")
-        found = Grouped.of(release, [self.grouped], attribute, self.smallest)
-        if not found.groups:
+        figures = Grouped.of(release, [self.grouped], attribute, self.smallest)
+        if not figures.groups:
             raise NotApplicable(_too_small(attribute, self.smallest))
-        ranked = found.ranked(self.grouped.label)
+        ranked = figures.ranked(self.grouped.label)
         if not ranked:
-            silent = (measurement for group in found.groups.values() for measurement in group)
+            silent = (measurement for group in figures.groups.values() for measurement in group)
             reasons = dict.fromkeys(str(m.detail["reason"]) for m in silent if "reason" in m.detail)
             raise NotApplicable(f"{self.of} says nothing of any group of {attribute!r}: {'; '.join(reasons)}")
         worst, best = next(iter(ranked)), next(reversed(ranked))
-        values = {name: ranked[name] for name in found.groups if name in ranked}
+        values = {name: ranked[name] for name in figures.groups if name in ranked}
         detail = {"group": worst, "best": values[best], "groups": values}
-        return (self.taken(values[worst], detail=detail),)
+        return (self.measurement(values[worst], detail=detail),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Refuse a group: the measure compares all of them."""

@@ -80,8 +80,8 @@ class Measurement:
     def __repr__(self) -> str:
         from sfumato.results import formatting
 
-        found = "does not apply" if self.value is None else formatting.number(self.value)
-        return f"<Measurement {self.attribute_label}: {found} ({self.axis}, {self.better} is better)>"
+        value = "does not apply" if self.value is None else formatting.number(self.value)
+        return f"<Measurement {self.attribute_label}: {value} ({self.axis}, {self.better} is better)>"
 
     def _repr_html_(self) -> str:
         from sfumato.workflow.report.notebook import measurements_html
@@ -198,7 +198,7 @@ class Measure(ABC):
         """The name with what tells it from the same measure with other parameters."""
         return MeasureLabel.of(self.name, self.parameters)
 
-    def taken(self, value: float | None, **facts: Any) -> Measurement:
+    def measurement(self, value: float | None, **facts: Any) -> Measurement:
         """Return a measurement of this measure."""
         return Measurement(self.name, value, self.axis, self.direction, **facts)
 
@@ -225,7 +225,7 @@ class SensitiveMeasure(Measure):
         if not release.groups.sensitive:
             raise NotApplicable("the release has no sensitive attribute")
         return tuple(
-            self.taken(value, attribute=name, **facts)
+            self.measurement(value, attribute=name, **facts)
             for name, counts in release.groups.sensitive.items()
             for value, facts in [self.of_counts(counts, release)]
         )
@@ -281,8 +281,7 @@ class LevelReached(Measure):
             if name != self.model.parameter
         }
         level = self.model.level(classes)
-        told = {**fixed, **self._by_attribute(classes)}
-        return (self.taken(level, detail=told),)
+        return (self.measurement(level, detail={**fixed, **self._by_attribute(classes)}),)
 
     def _by_attribute(self, classes: EquivalenceClasses) -> dict[str, dict[str, float]]:
         """Return the level of each sensitive attribute by itself, where there are several."""
@@ -310,32 +309,34 @@ def measure(release: Release, measures: Iterable[str | Mapping[str, Any] | Measu
     >>> [m.value for m in measure(release, ["privacy-loss", "general-loss", "k-anonymity"])]
     [0.0, 1.0, 12.0]
     """
-    return _all_taken(release, measures, lambda asked: asked.measure(release))
+    return _all_measured(release, measures, lambda wanted: wanted.measure(release))
 
 
 def measure_group(
     release: Release, group: Group, measures: Iterable[str | Mapping[str, Any] | Measure]
 ) -> list[Measurement]:
     """Measure what a release is to one group of people."""
-    return _all_taken(release, measures, lambda asked: asked.of_group(release, group))
+    return _all_measured(release, measures, lambda wanted: wanted.of_group(release, group))
 
 
-def _all_taken(
+def _all_measured(
     release: Release,
     measures: Iterable[str | Mapping[str, Any] | Measure],
-    take: Callable[[Measure], tuple[Measurement, ...]],
+    apply: Callable[[Measure], tuple[Measurement, ...]],
 ) -> list[Measurement]:
-    taken: list[Measurement] = []
-    for wanted in measures:
-        asked = wanted if isinstance(wanted, Measure) else build_measure(wanted)
+    measurements: list[Measurement] = []
+    for written in measures:
+        wanted = written if isinstance(written, Measure) else build_measure(written)
         try:
-            with speaking_of(asked.name), blamed_on(asked, NotApplicable):
-                _require_type(asked, release)
-                found = _sound(take(asked), asked)
-        except NotApplicable as reason:
-            found = (asked.taken(None, detail={"reason": str(reason)}),)
-        taken += [replace(each, parameters=asked.parameters) for each in found]
-    return taken
+            with speaking_of(wanted.name), blamed_on(wanted, NotApplicable):
+                reason = inapplicable_reason(wanted, release.type)
+                if reason:
+                    raise NotApplicable(reason)
+                checked = _sound(apply(wanted), wanted)
+        except NotApplicable as error:
+            checked = (wanted.measurement(None, detail={"reason": str(error)}),)
+        measurements += [replace(m, parameters=wanted.parameters) for m in checked]
+    return measurements
 
 
 _REASONS: Mapping[ReleaseType, str] = {
@@ -345,29 +346,22 @@ _REASONS: Mapping[ReleaseType, str] = {
 }
 
 
-def why_not(asked: Measure | type[Measure], release_type: ReleaseType) -> str:
-    """Return why a measure has nothing to say about releases of a type; an empty text where it has."""
-    return "" if release_type in asked.judges else _REASONS[release_type]
+def inapplicable_reason(measure: Measure | type[Measure], release_type: ReleaseType) -> str:
+    """Return why a measure does not apply to releases of a type; an empty text if it does."""
+    return "" if release_type in measure.judges else _REASONS[release_type]
 
 
-def _require_type(asked: Measure, release: Release) -> None:
-    """Refuse rows that stand for something that the measure cannot judge."""
-    reason = why_not(asked, release.type)
-    if reason:
-        raise NotApplicable(reason)
-
-
-def _sound(found: object, asked: Measure) -> tuple[Measurement, ...]:
-    """Return what a measure found, if it is measurements that can be written down."""
-    listed = tuple(found) if isinstance(found, (tuple, list)) else (found,)
-    if not all(isinstance(each, Measurement) for each in listed):
-        raise failed(type(asked), f"returns {type(found).__name__} and no tuple of measurements")
-    for each in listed:
+def _sound(returned: object, by: Measure) -> tuple[Measurement, ...]:
+    """Return what a measure returned, if it is measurements that can be written down."""
+    measurements = tuple(returned) if isinstance(returned, (tuple, list)) else (returned,)
+    if not all(isinstance(m, Measurement) for m in measurements):
+        raise failed(type(by), f"returns {type(returned).__name__} and no tuple of measurements")
+    for m in measurements:
         try:
-            json.dumps(each.to_dict())
+            json.dumps(m.to_dict())
         except (TypeError, ValueError):
-            raise failed(type(asked), "returns a measurement that is no plain number") from None
-    return listed
+            raise failed(type(by), "returns a measurement that is no plain number") from None
+    return measurements
 
 
 def named(measurements: Iterable[Measurement], name: str) -> list[Measurement]:
@@ -393,21 +387,21 @@ def by_attribute(measurements: Iterable[Measurement]) -> list[Measurement]:
     >>> [(m.attribute_label, m.value) for m in by_attribute([level])]
     [('t-closeness of income', 0.3), ('t-closeness of disease', 0.1)]
     """
-    found: dict[str, list[Measurement]] = {}
+    by_label: dict[str, list[Measurement]] = {}
     for m in measurements:
         levels = m.detail.get(BY_ATTRIBUTE, {})
-        apart = [replace(m, value=value, attribute=name, detail={}) for name, value in levels.items()]
-        found.setdefault(m.label, []).extend(apart or ([m] if m.attribute is not None else []))
-    return [m for alike in found.values() if len(alike) > 1 for m in alike]
+        single = [replace(m, value=value, attribute=name, detail={}) for name, value in levels.items()]
+        by_label.setdefault(m.label, []).extend(single or ([m] if m.attribute is not None else []))
+    return [m for alike in by_label.values() if len(alike) > 1 for m in alike]
 
 
 def worst_value(measurements: Iterable[Measurement], name: str) -> float | None:
     """Return the value of a measure, the worst over the sensitive attributes; ``None`` if there is none."""
-    found = named(measurements, name)
-    values = [m.value for m in found if m.value is not None]
+    alike = named(measurements, name)
+    values = [m.value for m in alike if m.value is not None]
     if not values:
         return None
-    return max(values) if found[0].better == "lower" else min(values)
+    return max(values) if alike[0].better == "lower" else min(values)
 
 
 def json_value(value: Any) -> Any:
@@ -437,9 +431,11 @@ def build_measure(written: str | Mapping[str, Any]) -> Any:
     return LevelReached(built) if kind == "model" else built
 
 
-def compares(found: Measurement) -> tuple[str, str] | None:
+def compares(measurement: Measurement) -> tuple[str, str] | None:
     """Return by which attribute a measurement compares groups, and on which measure; ``None`` of others."""
-    cls = methods.find("measure", found.measure)
+    cls = methods.find("measure", measurement.measure)
     if not getattr(cls, "compares_groups", False):
         return None
-    return found.parameters.get("attribute", ""), found.parameters.get("of", getattr(cls, "of", ""))
+    return measurement.parameters.get("attribute", ""), measurement.parameters.get(
+        "of", getattr(cls, "of", "")
+    )

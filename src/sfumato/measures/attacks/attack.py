@@ -182,4 +182,4 @@ class AttackMeasure(Measure):
             "control-group": setting.told,
         }
         interval = (outcome.risk.low, outcome.risk.high)
-        return self.taken(outcome.risk.value, attribute=attribute, interval=interval, detail=detail)
+        return self.measurement(outcome.risk.value, attribute=attribute, interval=interval, detail=detail)

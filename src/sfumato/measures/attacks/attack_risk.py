@@ -92,7 +92,7 @@ class AttackRisk(AttackMeasure):
             "attacks": {_title(measurement): measurement.value for measurement in measurements},
             **({"not-tried": lacking} if lacking else {}),
         }
-        return [self.taken(worst.value, interval=worst.interval, detail=detail)]
+        return [self.measurement(worst.value, interval=worst.interval, detail=detail)]
 
     def _attacks(self, setting: Setting) -> Iterator[AttackMeasure]:
         shared = (self.known, self.control, self.people, self.seed)

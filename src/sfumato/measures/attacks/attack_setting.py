@@ -119,9 +119,9 @@ def _drawn(
     inside, _ = _some_of(release.origin.table, people, rng, group)
     if outsiders is None:
         return Setting(release, inside, None, None, told, group)
-    outside, left = _some_of(outsiders, people, rng, group)
-    others = np.flatnonzero(left)
-    reference = outsiders.part(others, left[others]) if len(others) else None
+    outside, remaining = _some_of(outsiders, people, rng, group)
+    others = np.flatnonzero(remaining)
+    reference = outsiders.part(others, remaining[others]) if len(others) else None
     return Setting(release, inside, outside, reference, told, group)
 
 
@@ -131,12 +131,12 @@ def _some_of(
     """Draw people to attack and half as many to select by; also return how many records per row remain."""
     n_drawn = people + people // 2
     if group is None:
-        rows, left = drawn_people(table, n_drawn, rng)
-        return Listed(table, rows, len(rows) // 3), left
+        rows, remaining = drawn_people(table, n_drawn, rng)
+        return Listed(table, rows, len(rows) // 3), remaining
     own = _rows_of(table, group)
-    rows, left = drawn_people(table.part(own, table.weights[own]), n_drawn, rng)
+    rows, remaining = drawn_people(table.part(own, table.weights[own]), n_drawn, rng)
     every = table.weights.copy()
-    every[own] = left
+    every[own] = remaining
     return Listed(table, own[rows], len(rows) // 3), every
 
 

@@ -93,7 +93,10 @@ class Linkability(AttackMeasure):
         outside = (
             None if setting.outside is None else self._linked(setting, setting.outside, sources, n_near, 2)
         )
-        by_chance = np.full(len(inside), _share_by_chance(setting.release.n_records, n_near))
+        # the probability that two draws of this many records have one in common
+        n = setting.release.n_records
+        disjoint = np.prod([(n - n_near - i) / (n - i) for i in range(n_near)])
+        by_chance = np.full(len(inside), float(1 - disjoint))
         return attempted("nearest records", setting, inside, outside, by_chance)
 
     def _sources(self, release: Release) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -131,9 +134,3 @@ def _nearest_records(release: Release, names: tuple[str, ...], listed: Listed, d
     for some, far in seen.far(listed):
         nearest[some] = draw_nearest(far, seen.rows, first_record, drawn[some])
     return nearest
-
-
-def _share_by_chance(n_records: int, n_near: int) -> float:
-    """Return the probability that two draws of this many records have one in common."""
-    apart = np.prod([(n_records - n_near - i) / (n_records - i) for i in range(n_near)])
-    return float(1 - apart)

@@ -115,7 +115,7 @@ def _ratios(setting: Setting, outside: Listed, seen: SeenRelease) -> tuple[Float
     names = [attribute.name for attribute in seen.attributes]
     plain = sight(_exact(setting.release, others, names), names)
     of_members, of_others = (
-        _density(seen, each) / (_density(plain, each) + 1e-12) for each in (setting.inside, outside)
+        _density(seen, people) / (_density(plain, people) + 1e-12) for people in (setting.inside, outside)
     )
     return of_members, of_others
 

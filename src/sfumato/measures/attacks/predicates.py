@@ -104,8 +104,8 @@ def learned(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.
     for _ in range(_MOST_BATCHES):
         n_before = len(predicates)
         rows = rng.choice(len(chances), _CANDIDATES, p=chances)
-        asked = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
-        predicates = _with_more(predicates, crowd, _of_rows(crowd, rows, asked, medians))
+        is_bounded = _some_attributes(_CANDIDATES, len(seen.attributes), n_attributes, rng)
+        predicates = _with_more(predicates, crowd, _of_rows(crowd, rows, is_bounded, medians))
         in_vain = 0 if len(predicates) - n_before > _CANDIDATES // 1000 else in_vain + 1
         if len(predicates) >= n_wanted or in_vain == _MAX_FRUITLESS_BATCHES:
             break
@@ -132,12 +132,12 @@ def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> P
 def at_random(seen: SeenRelease, n_attributes: int, n_wanted: int, rng: np.random.Generator) -> Predicates:
     """Return predicates with values drawn from the whole domain, not from a record."""
     crowd = released_crowd(seen)
-    asked = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
+    is_bounded = _some_attributes(n_wanted, len(seen.attributes), n_attributes, rng)
     columns = [attribute.ranges for attribute in seen.attributes]
     drawn = [rng.integers(len(ranges.low), size=n_wanted) for ranges in columns]
     low = np.stack([ranges.low[one] for ranges, one in zip(columns, drawn, strict=True)], axis=1)
     high = np.stack([ranges.high[one] for ranges, one in zip(columns, drawn, strict=True)], axis=1)
-    return _bounded(low, high, asked, rng.permuted(_medians(seen, crowd) * np.ones_like(low), axis=0))
+    return _bounded(low, high, is_bounded, rng.permuted(_medians(seen, crowd) * np.ones_like(low), axis=0))
 
 
 def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator) -> Booleans:
@@ -157,16 +157,16 @@ def _medians(seen: SeenRelease, crowd: Crowd) -> Floats:
     return medians
 
 
-def _of_rows(crowd: Crowd, rows: Integers, asked: Booleans, medians: Floats) -> Predicates:
-    return _bounded(crowd.low[rows], crowd.high[rows], asked, medians)
+def _of_rows(crowd: Crowd, rows: Integers, is_bounded: Booleans, medians: Floats) -> Predicates:
+    return _bounded(crowd.low[rows], crowd.high[rows], is_bounded, medians)
 
 
-def _bounded(low: Floats, high: Floats, asked: Booleans, medians: Floats) -> Predicates:
+def _bounded(low: Floats, high: Floats, is_bounded: Booleans, medians: Floats) -> Predicates:
     """Turn ranges into conditions, single numbers into one-sided ones; attributes not asked for have none."""
-    single = asked & ~np.isnan(medians) & (low == high)
+    single = is_bounded & ~np.isnan(medians) & (low == high)
     above = low > medians
-    least = np.where(asked & ~(single & ~above), low, -np.inf)
-    most = np.where(asked & ~(single & above), high, np.inf)
+    least = np.where(is_bounded & ~(single & ~above), low, -np.inf)
+    most = np.where(is_bounded & ~(single & above), high, np.inf)
     return Predicates(least, most)
 
 

@@ -103,9 +103,9 @@ class Compared:
 
     def far(self, column: Column, codes: Codes) -> Distances:
         """Return the distance of each label from each of these values of a column of people."""
-        asked, which = np.unique(codes, return_inverse=True)
-        values = self.places(column)[asked]
-        missing = np.array([column.domain[code] is None for code in asked])
+        different, which = np.unique(codes, return_inverse=True)
+        values = self.places(column)[different]
+        missing = np.array([column.domain[code] is None for code in different])
         distances = self._gaps(values, missing) if self.is_numeric else self._misses(values)
         return distances.astype(np.float32)[which]
 

@@ -148,7 +148,7 @@ class AuxiliaryGain(Measure):
             "known": ", ".join(listed.known),
             "with-fitting-record": guessed.share(guessed.fits),
         }
-        return self.taken(
+        return self.measurement(
             value,
             attribute=name if name in release.schema.sensitive else None,
             interval=(value - radius, value + radius),

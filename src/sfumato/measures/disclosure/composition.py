@@ -98,7 +98,7 @@ class CompositionK(IdentityMeasure):
         parts = list(met.parts())
         sizes = np.concatenate([part.classes.people[part.of_record] for part in parts])
         detail = {"share-below-k": float((sizes < self.k).mean()), **met.shares}
-        return (self.taken(float(sizes.min()), detail=detail),)
+        return (self.measurement(float(sizes.min()), detail=detail),)
 
 
 @register
@@ -165,23 +165,19 @@ class CompositionLoss(Measure):
         met = _Meeting.of(release, "attribute")
         parts = list(met.parts())
         sizes = np.concatenate([part.classes.people[part.of_record] for part in parts])
-        return tuple(
-            self._taken_of(name, parts, int(sizes.min()), met.shares) for name in release.groups.sensitive
-        )
-
-    def _taken_of(
-        self, name: str, parts: list[_Crossing], smallest: int, shares: dict[str, float]
-    ) -> Measurement:
-        losses = np.concatenate(
-            [jensen_shannon(part.classes.sensitive[name])[part.of_record] for part in parts]
-        )
-        detail = {
-            "mean": float(losses.mean()),
-            "share-at-risk": float((losses > self.threshold).mean()),
-            "smallest": smallest,
-            **shares,
-        }
-        return self.taken(float(losses.max()), attribute=name, detail=detail)
+        measurements = []
+        for name in release.groups.sensitive:
+            losses = np.concatenate(
+                [jensen_shannon(part.classes.sensitive[name])[part.of_record] for part in parts]
+            )
+            detail = {
+                "mean": float(losses.mean()),
+                "share-at-risk": float((losses > self.threshold).mean()),
+                "smallest": int(sizes.min()),
+                **met.shares,
+            }
+            measurements.append(self.measurement(float(losses.max()), attribute=name, detail=detail))
+        return tuple(measurements)
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class _Promised(Measure):
         if promised is None:
             raise NotApplicable("its method promises no differential privacy")
         value = promised.epsilon if self.name == "epsilon" else promised.delta
-        return (self.taken(value, detail={"unit": promised.unit}),)
+        return (self.measurement(value, detail={"unit": promised.unit}),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Return the number unchanged: the guarantee is the same for everyone."""

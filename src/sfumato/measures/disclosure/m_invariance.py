@@ -17,6 +17,8 @@ from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Booleans, Integers
 
+_SEVERAL_RECORDS = "somebody has several records, and the definition knows one of each person"
+
 
 @register
 @dataclass(frozen=True)
@@ -70,9 +72,9 @@ class MInvariance(Measure):
         """Return one measurement for each sensitive attribute."""
         if not release.groups.sensitive:
             raise NotApplicable("the release has no sensitive attribute")
-        return tuple(self._taken_of(release, name) for name in release.groups.sensitive)
+        return tuple(self._measurement_of(release, name) for name in release.groups.sensitive)
 
-    def _taken_of(self, release: Release, name: str) -> Measurement:
+    def _measurement_of(self, release: Release, name: str) -> Measurement:
         known: dict[frozenset[Label], int] = {}
         now, repeats = _signatures(release, name, known)
         smallest = [_smallest(release, name)]
@@ -81,17 +83,18 @@ class MInvariance(Measure):
             people = people_of(release, earlier)
             if people is None:
                 raise NotApplicable("it is not known who of an earlier release is who")
-            _require_once(*people)
+            if any(len(np.unique(persons)) < len(persons) for persons in people):
+                raise NotApplicable(_SEVERAL_RECORDS)
             then = classes_of_people(*people, _signatures(earlier.release, name, known)[0])
             changed |= (then >= 0) & (then != now)
             smallest.append(_smallest(earlier.release, name))
         detail = {"share-changed": float(changed.mean()), "share-repeated": float(repeats.mean())}
-        return self.taken(0.0 if changed.any() else float(min(smallest)), attribute=name, detail=detail)
+        return self.measurement(0.0 if changed.any() else float(min(smallest)), attribute=name, detail=detail)
 
 
 def _of(release: Release, name: str) -> SensitiveCounts:
     if release.people is not None:
-        raise NotApplicable("somebody has several records, and the definition knows one of each person")
+        raise NotApplicable(_SEVERAL_RECORDS)
     if name not in release.groups.sensitive:
         raise NotApplicable(f"an earlier release does not have {name!r}")
     return release.groups.sensitive[name]
@@ -113,8 +116,3 @@ def _smallest(release: Release, name: str) -> int:
     """Return the size of the smallest group, or 0 if a group repeats a value."""
     counts = _of(release, name)
     return 0 if (np.diff(counts.starts) < counts.sizes).any() else int(counts.sizes.min())
-
-
-def _require_once(now: Integers, then: Integers) -> None:
-    if len(np.unique(now)) < len(now) or len(np.unique(then)) < len(then):
-        raise NotApplicable("somebody has several records, and the definition knows one of each person")

@@ -108,7 +108,7 @@ class QuasiIdentifierContribution(Measure):
         if errors is not None:
             reach = _REACH * float(errors[largest])
             interval = (float(parts[largest]) - reach, float(parts[largest]) + reach)
-        return (self.taken(float(parts[largest]), interval=interval, detail=detail),)
+        return (self.measurement(float(parts[largest]), interval=interval, detail=detail),)
 
 
 @dataclass(frozen=True)
@@ -177,10 +177,10 @@ def _shared_out(classes: _Classes) -> Floats:
     n_columns = len(classes.columns)
     risks = np.empty(1 << n_columns)
 
-    def visit(subset: int, left: _Classes, places: Sequence[int]) -> None:
-        risks[subset] = left.risk
+    def visit(subset: int, remaining: _Classes, places: Sequence[int]) -> None:
+        risks[subset] = remaining.risk
         for position, place in enumerate(places):
-            inner = left.without(len(left.columns) - len(places) + position)
+            inner = remaining.without(len(remaining.columns) - len(places) + position)
             visit(subset & ~(1 << place), inner, places[position + 1 :])
 
     visit((1 << n_columns) - 1, classes, range(n_columns))
@@ -211,12 +211,12 @@ def _sampled(classes: _Classes, n_orders: int) -> tuple[Floats, Floats]:
 
 def _added(classes: _Classes, order: Integers) -> Floats:
     """Return what each column adds to the average risk of those before it in the order."""
-    added, left, places = np.empty(len(order)), classes, list(range(len(order)))
+    added, remaining, places = np.empty(len(order)), classes, list(range(len(order)))
     for column in order[::-1].tolist():
-        inner = left.without(places.index(column))
+        inner = remaining.without(places.index(column))
         places.remove(column)
-        added[column] = left.risk - inner.risk
-        left = inner
+        added[column] = remaining.risk - inner.risk
+        remaining = inner
     return added
 
 

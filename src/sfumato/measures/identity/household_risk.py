@@ -80,7 +80,7 @@ class HouseholdRisk(IdentityMeasure):
             "share-at-risk": float((risks > self.threshold).mean()),
             "households": len(risks),
         }
-        return (self.taken(float(risks.max()), detail=detail),)
+        return (self.measurement(float(risks.max()), detail=detail),)
 
 
 def household_risks(made: Release) -> Floats:

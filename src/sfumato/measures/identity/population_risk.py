@@ -94,7 +94,7 @@ class IndividualRisk(IdentityMeasure):
         risks = individual_risks(release.classes.people, _people_alike(release, self.population_size))
         detail = risk_detail(release, 1 / risks, self.threshold)
         expected = detail["average"] * release.n_people
-        return (self.taken(float(risks.max()), detail={**detail, "expected": expected}),)
+        return (self.measurement(float(risks.max()), detail={**detail, "expected": expected}),)
 
 
 def individual_risks(sizes: Integers, stood_for: Floats) -> Floats:
@@ -212,7 +212,7 @@ class PopulationUniqueness(IdentityMeasure):
             "sample-uniques": sample.of_size(1) / release.n_people,
             "model": model,
         }
-        return (self.taken(uniques / size, detail=detail),)
+        return (self.measurement(uniques / size, detail=detail),)
 
 
 _NO_SIZE = "nobody says how large the population is; give population-size, or survey weights"

@@ -74,7 +74,7 @@ class ReidentificationRisk(IdentityMeasure):
         people = release.classes.people
         uniques = int(_weights_where(release, people == 1))
         detail = {**risk_detail(release, people, self.threshold), "uniques": uniques}
-        return (self.taken(1 / int(people.min()), detail=detail),)
+        return (self.measurement(1 / int(people.min()), detail=detail),)
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class JournalistRisk(_AgainstPopulation):
         """Return the risk of the record that is easiest to find."""
         alike = self.in_population(release)
         detail = risk_detail(release, alike, self.threshold)
-        return (self.taken(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
+        return (self.measurement(1 / float(alike.min()), detail={**detail, "smallest": float(alike.min())}),)
 
 
 @register
@@ -254,7 +254,7 @@ class KMap(_AgainstPopulation):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the smallest class of the population."""
-        return (self.taken(float(self.in_population(release).min())),)
+        return (self.measurement(float(self.in_population(release).min())),)
 
 
 @register
@@ -309,11 +309,11 @@ class MarketerRisk(_PopulationRisk):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the expected share of correct matches."""
-        asked = self.population is not None or self.population_size is not None
-        alike = self.alike(release) if asked else None
+        is_given = self.population is not None or self.population_size is not None
+        alike = self.alike(release) if is_given else None
         people = release.classes.people
         matched = float((people / (people if alike is None else alike)).sum())
-        return (self.taken(matched / int(people.sum()), detail={"matched": matched}),)
+        return (self.measurement(matched / int(people.sum()), detail={"matched": matched}),)
 
 
 @register
@@ -361,7 +361,7 @@ class WeightedK(IdentityMeasure):
             **{f"percentile-{percent}": percentile(sizes, whole, percent) for percent in (5, 25, 50, 75, 95)},
             "largest": float(sizes.max()),
         }
-        return (self.taken(float(sizes @ sizes / sizes.sum()), detail=detail),)
+        return (self.measurement(float(sizes @ sizes / sizes.sum()), detail=detail),)
 
 
 class SizeCount(NamedTuple):

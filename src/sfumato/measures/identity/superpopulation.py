@@ -95,11 +95,7 @@ def population_uniques(sample: SampledClasses, estimator: Estimator) -> tuple[fl
         return float(uniques), "none needed"
     if estimator != "dankar":
         return _MODELS[estimator](sample), estimator
-    return _chosen_by_dankar(sample)
-
-
-def _chosen_by_dankar(sample: SampledClasses) -> tuple[float, str]:
-    """Use Pitman's estimate for small samples, and the smaller of the others for large ones."""
+    # Dankar et al.: Pitman's estimate for small samples, and the smaller of the others for large ones
     is_small = sample.fraction <= _SMALL_FRACTION
     name = "pitman" if is_small else "slide-negative-binomial"
     by_zayatz = (zayatz(sample), "zayatz")

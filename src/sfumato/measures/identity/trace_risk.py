@@ -97,7 +97,7 @@ class TraceRisk(IdentityMeasure):
         }
         value, reach, _ = (everything, 0.0, exact) if self.known is None else traces.chances(self.known)
         interval = (max(value - reach, 0.0), min(value + reach, 1.0)) if reach else None
-        return (self.taken(value, interval=interval, detail=detail),)
+        return (self.measurement(value, interval=interval, detail=detail),)
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class _Traces:
             self.starts, self.people, self.n_records, query_starts, classes, n_known
         )
         n_queries = np.bincount(who)
-        asked = n_queries > 0
-        means: Floats = np.bincount(who, 1 / candidates)[asked] / n_queries[asked]
+        is_queried = n_queries > 0
+        means: Floats = np.bincount(who, 1 / candidates)[is_queried] / n_queries[is_queried]
         reach = 0.0
         if known is not None and self._is_sampled(known):
             reach = _REACH * float(means.std(ddof=1)) / math.sqrt(len(means))

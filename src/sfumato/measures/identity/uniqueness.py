@@ -117,7 +117,7 @@ class Distinction:
             "unique": self.unique,
             "counted": self.counted,
             "columns": [asdict(column) for column in self.columns],
-            "sets": [{"columns": list(each.columns), "people": each.n_people} for each in self.sets],
+            "sets": [{"columns": list(alone.columns), "people": alone.n_people} for alone in self.sets],
             "most-together": self.most_together,
         }
 
@@ -293,11 +293,11 @@ def _shares_of_columns(sets: list[SinglingSet], n_columns: int, most: int) -> Ma
     """Return each column's share of the scores of all sets that contain it."""
     scores: Counter[str] = Counter()
     total = 0
-    for found in sets:
-        factors = (max(n_columns - size, 1) for size in range(len(found.columns), most + 1))
-        score = found.n_people * math.prod(factors)
+    for singled in sets:
+        factors = (max(n_columns - size, 1) for size in range(len(singled.columns), most + 1))
+        score = singled.n_people * math.prod(factors)
         total += score
-        for name in found.columns:
+        for name in singled.columns:
             scores[name] += score
     return {name: score / total for name, score in scores.items()} if total else {}
 

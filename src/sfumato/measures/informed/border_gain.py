@@ -101,7 +101,7 @@ class BorderGain(RecipeReaderMeasure):
             "share-wide": n_wide[worst] / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=judged[worst].expected, detail=detail),)
+        return (self.measurement(gains[worst], baseline=judged[worst].expected, detail=detail),)
 
 
 @dataclass(frozen=True, eq=False)

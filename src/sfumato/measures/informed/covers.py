@@ -92,5 +92,5 @@ def _tried(space: PointSpace, place: int, column: Column, cells: Cells) -> Cover
     covered = list(space.cells(lows, highs).values())[place]
     code_of = {label: code for code, label in enumerate(cells.labels)}
     known = np.array([code_of.get(label, -1) for label in covered.labels])[covered.codes]
-    found = known >= 0
-    return CoveredRanges.of(known[found], low[found], high[found], len(cells.labels))
+    is_released = known >= 0
+    return CoveredRanges.of(known[is_released], low[is_released], high[is_released], len(cells.labels))

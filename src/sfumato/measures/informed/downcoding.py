@@ -78,7 +78,7 @@ class Downcoding(RecipeReaderMeasure):
         if origin_of(release).linked_rows is None or release.recipe is None:
             raise NotApplicable("it is not known how the release was made, or which released record is which")
         if not is_covering(release):
-            return (self.taken(0.0, detail=dict.fromkeys(self.words.details, 0.0)),)
+            return (self.measurement(0.0, detail=dict.fromkeys(self.words.details, 0.0)),)
         conclusions = [_Placed.of(release, name, ranges) for name, ranges in covered_ranges(release)]
         placed, exact = (
             np.max([getattr(placed_by, fact) for placed_by in conclusions], axis=0)
@@ -93,7 +93,7 @@ class Downcoding(RecipeReaderMeasure):
             "smaller": float(smaller[placed > 0].mean()) if placed.any() else 0.0,
             "ruled-out": _ruled_out(conclusions, release.classes.sizes),
         }
-        return (self.taken(int(placed.sum()) / release.n_records, detail=detail),)
+        return (self.measurement(int(placed.sum()) / release.n_records, detail=detail),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +115,14 @@ class _Whereabouts:
         first, last = ends(cells)
         known = np.diff(ranges.starts) > 0
         starts = ranges.starts[:-1][known]
-        found = []
+        bounds = []
         for values in (ranges.low, ranges.high):
             least, most = first.copy(), last.copy()
             if len(starts):
                 least[known] = np.minimum.reduceat(values, starts)
                 most[known] = np.maximum.reduceat(values, starts)
-            found.append((least, most))
-        return cls(*found)
+            bounds.append((least, most))
+        return cls(*bounds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,7 +103,7 @@ class DowncodingGain(RecipeReaderMeasure):
         recovered = dict(self._recovered(release)) if is_covering(release) else {}
         gains = {name: of_attribute.gain for name, of_attribute in recovered.items()}
         if not gains:
-            return (self.taken(0.0, baseline=0.0),)
+            return (self.measurement(0.0, baseline=0.0),)
         worst = max(gains, key=gains.__getitem__)
         largest = recovered[worst]
         detail = {
@@ -112,7 +112,7 @@ class DowncodingGain(RecipeReaderMeasure):
             "share-wide": largest.n_records / release.n_records,
             "gain": gains,
         }
-        return (self.taken(gains[worst], baseline=largest.uninformed, detail=detail),)
+        return (self.measurement(gains[worst], baseline=largest.uninformed, detail=detail),)
 
     def _recovered(self, release: Release) -> Iterator[tuple[str, _Recovered]]:
         """Yield the recovered share for each quasi-identifier that has cells of two values or more."""

@@ -99,25 +99,19 @@ class MinimalityRisk(RecipeReaderMeasure):
         """Return one measurement for each sensitive attribute."""
         if _decided_without_values(release):
             names = release.classes.sensitive
-            return tuple(self._taken(release, name, "", _CERTAINLY_NOTHING) for name in names)
+            return tuple(self._measurement(release, name, "", _CERTAINLY_NOTHING) for name in names)
         finer, dealt = _finer_failing(release), _Combinations.of(release)
         reasonings = [
             (attribute, _reasoned(release, dealt, part_of, self.ways)) for attribute, part_of in finer.items()
         ]
-        return tuple(
-            self._of_attribute(
-                release, name, [(attribute, by_name[name]) for attribute, by_name in reasonings]
-            )
-            for name in dealt.codes
-        )
+        measurements = []
+        for name in dealt.codes:
+            of_name = [(attribute, by_name[name]) for attribute, by_name in reasonings]
+            attribute, worst = max(of_name, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
+            measurements.append(self._measurement(release, name, attribute, worst))
+        return tuple(measurements)
 
-    def _of_attribute(
-        self, release: Release, name: str, reasonings: Sequence[tuple[str, _Reasoning]]
-    ) -> Measurement:
-        attribute, worst = max(reasonings, key=lambda pair: pair[1].credibility, default=("", _NOTHING))
-        return self._taken(release, name, attribute, worst)
-
-    def _taken(self, release: Release, name: str, attribute: str, worst: _Reasoning) -> Measurement:
+    def _measurement(self, release: Release, name: str, attribute: str, worst: _Reasoning) -> Measurement:
         baseline = float(release.classes.sensitive[name].shares.max())
         value = max(baseline, worst.credibility)
         detail: dict[str, Any] = {
@@ -126,7 +120,7 @@ class MinimalityRisk(RecipeReaderMeasure):
             "share-enumerated": worst.share_enumerated,
             "attribute": attribute,
         }
-        return self.taken(value, attribute=name, baseline=baseline, detail=detail)
+        return self.measurement(value, attribute=name, baseline=baseline, detail=detail)
 
 
 def _decided_without_values(release: Release) -> bool:
@@ -372,10 +366,10 @@ def _divided(release: Release, dealt: _Combinations, part_of: Integers) -> list[
 
 def multinomial(counts: Counts) -> int:
     """Return the number of ways to assign values with these counts."""
-    left, ways = sum(counts), 1
+    remaining, ways = sum(counts), 1
     for count in counts:
-        ways *= math.comb(left, count)
-        left -= count
+        ways *= math.comb(remaining, count)
+        remaining -= count
     return ways
 
 
@@ -401,11 +395,13 @@ def dealt_out(
     """
 
     @cache
-    def ways(left: Counts, of: Counts) -> int:
-        if not left:
+    def ways(remaining: Counts, of: Counts) -> int:
+        if not remaining:
             return 1
         return sum(
-            multinomial(part) * ways(left[1:], _less(of, part)) for part in _parts(left[0], of) if keeps(part)
+            multinomial(part) * ways(remaining[1:], _less(of, part))
+            for part in _parts(remaining[0], of)
+            if keeps(part)
         )
 
     total = ways(sizes, counts)
@@ -423,7 +419,7 @@ def dealt_out(
 
 
 def _less(counts: Counts, part: Counts) -> Counts:
-    return tuple(count - taken for count, taken in zip(counts, part, strict=True))
+    return tuple(count - used for count, used in zip(counts, part, strict=True))
 
 
 def _parts(size: int, counts: Counts) -> Iterator[Counts]:

@@ -146,7 +146,7 @@ class AntiUtility(ScenarioMeasure):
             **_beyond_control(release, names, scenario, weights),
         }
         return [
-            self.taken(
+            self.measurement(
                 value,
                 attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
                 interval=(value - radius, value + radius),

@@ -135,17 +135,17 @@ def _covering_rows(second: Release, first: Release) -> dict[str, Integers]:
     names = [name for name in first.schema.quasi_identifiers if second.cells[name].sets is not None]
     if not names:
         return {}
-    sets = [each for name in names if (each := second.cells[name].sets) is not None]
+    sets = [values for name in names if (values := second.cells[name].sets) is not None]
     row_of = first_row_of_group(second.classes.class_of, second.classes.n_classes)
     boxes = np.stack([second.cells[name].codes[row_of] for name in names], axis=1)
-    sizes = [np.diff(each.starts)[boxes[:, place]] for place, each in enumerate(sets)]
+    sizes = [np.diff(values.starts)[boxes[:, place]] for place, values in enumerate(sets)]
     row_of, boxes = (part[np.argsort(np.log(sizes).sum(axis=0), kind="stable")] for part in (row_of, boxes))
     around = first_box_around(
         np.stack([true_column(first, name).codes for name in names]),
         np.ascontiguousarray(boxes),
-        np.cumsum([0, *(len(each.sizes) for each in sets[:-1])]),
-        np.cumsum([0, *(size for each in sets for size in np.diff(each.starts))]),
-        np.concatenate([each.members for each in sets]),
+        np.cumsum([0, *(len(values.sizes) for values in sets[:-1])]),
+        np.cumsum([0, *(size for values in sets for size in np.diff(values.starts))]),
+        np.concatenate([values.members for values in sets]),
         max(len(second.cells[name].domain) for name in names),
     )
     return dict.fromkeys(names, np.where(around < 0, -1, row_of[around]))

@@ -99,7 +99,10 @@ def _type_of(step: FormulaStep, operands: Sequence[Type], types: Mapping[str, Ty
     if step.operation == "constant":
         return "text" if isinstance(step.given, str) else "number"
     if step.operation == "column":
-        return _column_type(step.given, types)
+        if step.given not in types:
+            hint = suggestion(step.given, types) or f"; there are {', '.join(types) or 'none'}"
+            raise ParameterError(f"no attribute {step.given!r}{hint}")
+        return types[step.given]
     if step.operation == "in":
         for constant in step.given:
             _check_alike(operands[0], "text" if isinstance(constant, str) else "number")
@@ -117,13 +120,6 @@ def _type_of(step: FormulaStep, operands: Sequence[Type], types: Mapping[str, Ty
         what = "< and >" if step.operation in COMPARISONS else f"'{step.operation}'"
         raise ParameterError(f"{what} needs numbers, and one side is text; compare texts with = or in (…)")
     return "truth" if step.operation in COMPARISONS else "number"
-
-
-def _column_type(name: str, types: Mapping[str, Type]) -> Type:
-    if name not in types:
-        hint = suggestion(name, types) or f"; there are {', '.join(types) or 'none'}"
-        raise ParameterError(f"no attribute {name!r}{hint}")
-    return types[name]
 
 
 def _check_alike(one: Type, other: Type) -> None:

@@ -134,19 +134,16 @@ class _Parser:
             return
         negated = self._take("not")
         if self._take("in"):
-            self._steps.append(FormulaStep("in", 1, self._constants()))
+            self._require("(")
+            constants = [self._constant()]
+            while self._take(","):
+                constants.append(self._constant())
+            self._require(")")
+            self._steps.append(FormulaStep("in", 1, tuple(constants)))
             if negated:
                 self._steps.append(FormulaStep("not", 1))
         elif negated:
             raise self._trouble("'in' after 'not'")
-
-    def _constants(self) -> tuple[float | str, ...]:
-        self._require("(")
-        constants = [self._constant()]
-        while self._take(","):
-            constants.append(self._constant())
-        self._require(")")
-        return tuple(constants)
 
     def _constant(self) -> float | str:
         negative = self._take("-") is not None

@@ -157,7 +157,7 @@ class GoodUtility(ScenarioMeasure):
                 for miner, decline in both.items()
             },
         }
-        return self.taken(
+        return self.measurement(
             max(decline.value, 0.0),
             attribute=names[0] if len(names) == 1 and names[0] in release.schema.sensitive else None,
             interval=(max(decline.value - radius, 0.0), max(decline.value + radius, 0.0)),
@@ -301,8 +301,8 @@ def _ratio_error(old: _Utility, new: _Utility) -> float:
     if old.total <= 0:
         return 0.0
     ratio = new.total / old.total
-    apart = new.mixed - ratio * old.mixed
-    spread = float(apart @ apart) + new.within + ratio**2 * old.within
+    difference = new.mixed - ratio * old.mixed
+    spread = float(difference @ difference) + new.within + ratio**2 * old.within
     return math.sqrt(max(spread, 0.0)) / old.total
 
 

@@ -58,7 +58,9 @@ class _NearerGain(ScenarioMeasure):
                 for columns, cardinalities in ((refined, sizes), (replaced, labels))
             )
             baseline, _ = self.gain.of_counts(before, release)
-            yield self.taken(known, attribute=name, baseline=baseline, detail={**seen, "replaced": swapped})
+            yield self.measurement(
+                known, attribute=name, baseline=baseline, detail={**seen, "replaced": swapped}
+            )
 
     def _gained(
         self,

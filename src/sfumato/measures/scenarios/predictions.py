@@ -192,11 +192,13 @@ def _kind(release: Release, name: str) -> str:
 
 def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Release, bool]]:
     """Return the views of the release, each with whether miners predict released labels instead of values."""
-    sets = _tells_sets(release, name)
+    sets = release.cells[name].sets
+    is_grouped = release.group_of is not None and name in release.schema.sensitive
+    has_sets = sets is not None and not is_grouped and bool((sets.sizes > 1).any())
     ways: list[tuple[Release, bool]] = []
-    if not sets or adversary.guesses != "released":
+    if not has_sets or adversary.guesses != "released":
         ways.append((release, False))
-    if sets and adversary.guesses != "values":
+    if has_sets and adversary.guesses != "values":
         ways.append((_by_label(release, name), True))
     return ways
 
@@ -305,13 +307,6 @@ def _judged(judgement: str | Callable[..., Any], columns: Mapping[str, Column]) 
         return Expression(judgement).evaluate(columns)
     values = [domain_values(column)[column.codes] for column in columns.values()]
     return np.asarray(judgement(*values), dtype=np.float64)
-
-
-def _tells_sets(release: Release, name: str) -> bool:
-    """Return whether some released value is a set of several values, published for each record."""
-    sets = release.cells[name].sets
-    grouped = release.group_of is not None and name in release.schema.sensitive
-    return sets is not None and not grouped and bool((sets.sizes > 1).any())
 
 
 def _by_label(release: Release, name: str) -> Release:

@@ -84,7 +84,7 @@ class GeneralLoss(_QuasiIdentifierLoss):
         total = (
             float(np.array(list(losses.values())) @ weights / max(weights.sum(), 1e-300)) if losses else 0.0
         )
-        return self.taken(total, detail=losses)
+        return self.measurement(total, detail=losses)
 
 
 @register
@@ -115,7 +115,7 @@ class SuppressionLoss(_Loss):
         if release.people is not None:
             n_people = release.n_original_people
             detail |= {"people-left-out": n_people - release.n_people, "people": n_people}
-        return (self.taken(release.n_suppressed / release.n_original, detail=detail),)
+        return (self.measurement(release.n_suppressed / release.n_original, detail=detail),)
 
 
 @register
@@ -157,7 +157,7 @@ class TotalLoss(_QuasiIdentifierLoss):
             "suppression-loss": suppressed,
             "by-attribute": {name: loss + suppressed for name, loss in general.detail.items()},
         }
-        return self.taken((general.value or 0.0) + suppressed, detail=detail)
+        return self.measurement((general.value or 0.0) + suppressed, detail=detail)
 
 
 @register
@@ -189,7 +189,7 @@ class Discernibility(_QuasiIdentifierLoss):
         sizes, counts = np.unique(release.classes.sizes, return_counts=True)
         # Python integers: n² of a large table does not fit 64 bits for long
         squares = sum(size**2 * count for size, count in zip(sizes.tolist(), counts.tolist(), strict=True))
-        return self.taken(float(squares + release.n_original * release.n_suppressed))
+        return self.measurement(float(squares + release.n_original * release.n_suppressed))
 
 
 @register
@@ -231,7 +231,7 @@ class AverageClassSize(_QuasiIdentifierLoss):
     def of_quasi_identifiers(self, release: Release) -> Measurement:
         """Return released records / classes / k."""
         n_classes = release.classes.n_classes
-        return self.taken(release.n_records / n_classes / self.k, detail={"classes": n_classes})
+        return self.measurement(release.n_records / n_classes / self.k, detail={"classes": n_classes})
 
 
 @register
@@ -272,7 +272,7 @@ class Precision(_QuasiIdentifierLoss):
         levels = full_domain_levels(release)
         heights = [release.schema.hierarchy(name).height for name in levels]
         shares = [level / max(height, 1) for level, height in zip(levels.values(), heights, strict=True)]
-        return self.taken(1 - sum(shares) / max(len(shares), 1), detail=levels)
+        return self.measurement(1 - sum(shares) / max(len(shares), 1), detail=levels)
 
 
 def full_domain_levels(release: Release) -> dict[str, int]:

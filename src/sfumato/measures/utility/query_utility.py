@@ -173,7 +173,7 @@ class UtilityLoss(_ResearchLoss):
         if populations.most_attributes is not None:
             counted["attributes-together"] = populations.most_attributes
         return tuple(
-            self.taken(
+            self.measurement(
                 float(of_name.mean()),
                 attribute=name,
                 baseline=float(baseline),
@@ -196,7 +196,14 @@ class UtilityLoss(_ResearchLoss):
         """
         populations = large_populations(table, release.schema, self.minimum_support)
         if not len(populations):
-            raise NotApplicable(self._why_there_are_none(release, table))
+            if all(len(np.unique(table[name].codes)) < 2 for name in release.schema.quasi_identifiers):
+                raise NotApplicable(
+                    "every quasi-identifier is the same for everybody, so that there are no parts of the "
+                    "table to compare; give another column that role"
+                )
+            raise NotApplicable(
+                f"no population holds {self.minimum_support:.3g} of the records; lower minimum-support"
+            )
         together = [tuple(names)] if self.reconstruction == "uniform" else [(name,) for name in names]
         lost = [self._lost(release, table, attributes, populations) for attributes in together]
         return (
@@ -204,15 +211,6 @@ class UtilityLoss(_ResearchLoss):
             np.concatenate([losses for losses, _ in lost]),
             np.concatenate([b for _, b in lost]),
         )
-
-    def _why_there_are_none(self, release: Release, table: Table) -> str:
-        """Return the reason why there is no population."""
-        if all(len(np.unique(table[name].codes)) < 2 for name in release.schema.quasi_identifiers):
-            return (
-                "every quasi-identifier is the same for everybody, so that there are no parts of the table "
-                "to compare; give another column that role"
-            )
-        return f"no population holds {self.minimum_support:.3g} of the records; lower minimum-support"
 
     def _lost(
         self, release: Release, table: Table, names: tuple[str, ...], populations: Populations
@@ -293,8 +291,8 @@ class QueryError(_LossByAttribute):
             raise NotApplicable(
                 f"a query about {self.dimensions} quasi-identifiers needs as many, and there are {available}"
             )
-        asked = (self.queries, self.dimensions, self.selectivity, self.rule, self.seed)
-        key = ("queries", table.fingerprint, release.schema.fingerprint, name, asked)
+        facts = (self.queries, self.dimensions, self.selectivity, self.rule, self.seed)
+        key = ("queries", table.fingerprint, release.schema.fingerprint, name, facts)
         queries, true, baseline, redrawn = remembered(key, lambda: self._asked(release, table, name or ""))
         errors = _relative(queries.answers(reconstructed(release, name, self.reconstruction)), true)
         mean = float(errors.mean())
@@ -302,7 +300,7 @@ class QueryError(_LossByAttribute):
         if len(errors) > 1:
             radius = NORMAL_95 * float(errors.std(ddof=1)) / math.sqrt(len(errors))
             interval = (max(0.0, mean - radius), mean + radius)
-        return self.taken(
+        return self.measurement(
             mean,
             attribute=name,
             interval=interval,
@@ -386,7 +384,7 @@ class KLDivergence(_LossByAttribute):
         elif release.n_suppressed > 0:
             estimate = estimate.with_suppressed(float(truth.weights.sum() - estimate.weights.sum()))
         baseline = _information(truth, blind_estimate(truth))
-        return self.taken(_information(truth, estimate), attribute=name, baseline=baseline)
+        return self.measurement(_information(truth, estimate), attribute=name, baseline=baseline)
 
 
 @dataclass(frozen=True, eq=False)

@@ -118,7 +118,9 @@ class WorkloadUtility(Measure):
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return the gain for the target, or for each sensitive attribute."""
-        self._check_miners()
+        for name in self.miners:
+            if methods.build_miner(name).predicts != "category":
+                raise ParameterError(f"{name} predicts numbers; choose miners that predict a category")
         table = origin_of(release).table
         if min(release.n_records, table.n_records) < 2:
             raise NotApplicable("cross-validation needs at least two records")
@@ -126,11 +128,6 @@ class WorkloadUtility(Measure):
         if not targets:
             raise NotApplicable("the release has no sensitive attribute; name a target")
         return tuple(self._of_target(release, table, target) for target in targets)
-
-    def _check_miners(self) -> None:
-        for name in self.miners:
-            if methods.build_miner(name).predicts != "category":
-                raise ParameterError(f"{name} predicts numbers; choose miners that predict a category")
 
     def _of_target(self, release: Release, table: Table, target: str) -> Measurement:
         _check_truth(release, target)
@@ -151,7 +148,7 @@ class WorkloadUtility(Measure):
             _variance(gained, release.n_records) + _variance(base, table.n_records)
         )
         unfinished = [name for name in self.miners if name not in accuracies]
-        return self.taken(
+        return self.measurement(
             gained - base,
             attribute=target if target in release.schema.sensitive else None,
             interval=(gained - base - radius, gained - base + radius),
@@ -231,5 +228,5 @@ def _variance(share: float, n_records: int) -> float:
 def _adversary(release: Release) -> dict[str, float]:
     if release.type != "people" or not release.groups.sensitive:
         return {}
-    gains = [taken.value for taken in AccuracyGain().measure(release) if taken.value is not None]
+    gains = [gain.value for gain in AccuracyGain().measure(release) if gain.value is not None]
     return {"accuracy-gain": max(gains)}

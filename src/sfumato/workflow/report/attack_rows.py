@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.registry import methods
 from sfumato.registry.declarations import ReleaseType
 from sfumato.results import formatting
-from sfumato.results.measurement import Measurement, why_not
+from sfumato.results.measurement import Measurement, inapplicable_reason
 from sfumato.workflow.report.adversaries import adversary_of
 from sfumato.workflow.report.table_rows import claimed_row
 
@@ -73,7 +73,7 @@ def attacks_left(taken: Iterable[str], release_type: ReleaseType | None = None) 
             "name": name,
             "words": formatting.measure_words(name),
             "attacker": attacker_of(name),
-            "reason": "" if release_type is None else why_not(cls, release_type),
+            "reason": "" if release_type is None else inapplicable_reason(cls, release_type),
         }
         for name, cls in known.items()
         if name not in tried and not methods.is_plugged_in(cls)

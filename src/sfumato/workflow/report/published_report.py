@@ -28,10 +28,10 @@ from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
     BY_ATTRIBUTE,
     Measurement,
+    inapplicable_reason,
     json_value,
     measure,
     named,
-    why_not,
     worst_value,
 )
 from sfumato.results.pareto import Limit
@@ -737,7 +737,7 @@ def _attack_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     for row in measured_rows(statements, "privacy"):
         if is_attack(row["measure"]):
             asked = methods.look_up("measure", row["measure"])
-            reason = row["reason"] or explained(why_not(asked, statements.written.type))
+            reason = row["reason"] or explained(inapplicable_reason(asked, statements.written.type))
             yield row | {"attacker": explained(attacker_of(row["measure"])), "rates": {}, "reason": reason}
 
 
@@ -773,7 +773,9 @@ def _owner_row(statements: ManifestStatements, label: MeasureLabel, figure: Owne
         "attribute": None,
         "direction": mark(pointer(*here, "better"), figure.better, formatting.direction(figure.better)),
         "value": statements.band(figure),
-        "reason": "" if is_told or asked is None else explained(why_not(asked, statements.written.type)),
+        "reason": ""
+        if is_told or asked is None
+        else explained(inapplicable_reason(asked, statements.written.type)),
         "interval": "",
         "baseline": "",
         "notes": [],

@@ -136,7 +136,7 @@ class NeighbourRisk(Measure):
         """Return the share of the records in small classes."""
         sizes = release.classes.sizes
         value = int(sizes[sizes <= self.few].sum()) / release.n_records
-        return (self.taken(value, detail={"loneliest": float(sizes.min())}),)
+        return (self.measurement(value, detail={"loneliest": float(sizes.min())}),)
 
 
 @register

@@ -58,8 +58,8 @@ class Queries:
     def answers(self, estimate: Estimate) -> Floats:
         """Return the estimated number of records that each query accepts."""
         n_codes = np.array([spread.n_codes for spread in estimate.spreads])
-        asked = CountQueries(self.attributes, self.starts, self.accepted, self.values, n_codes)
-        return query_counts(asked, estimate.all_labels, estimate.units, estimate.mixtures.arrays)
+        queries = CountQueries(self.attributes, self.starts, self.accepted, self.values, n_codes)
+        return query_counts(queries, estimate.all_labels, estimate.units, estimate.mixtures.arrays)
 
 
 def satisfied_queries(

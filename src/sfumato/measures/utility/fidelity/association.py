@@ -58,18 +58,18 @@ class CorrelationDifference(FidelityMeasure):
         baseline="with every attribute drawn by itself",
     )
 
-    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
+    def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterator[Measurement]:
         """Yield the mean difference, with the worst pair in the detail."""
         pairs = list(itertools.combinations(true.codes, 2))
         in_original = np.array([association(true, *pair) for pair in pairs])
-        apart = np.abs(in_original - [association(made, *pair) for pair in pairs])
-        worst = int(apart.argmax())
-        yield self.taken(
-            float(apart.mean()),
+        differences = np.abs(in_original - [association(released, *pair) for pair in pairs])
+        worst = int(differences.argmax())
+        yield self.measurement(
+            float(differences.mean()),
             baseline=float(np.abs(in_original).mean()),
             detail={
                 "pairs": len(pairs),
-                "worst": float(apart[worst]),
+                "worst": float(differences[worst]),
                 "worst-pair": ", ".join(pairs[worst]),
             },
         )

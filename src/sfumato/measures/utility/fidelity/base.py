@@ -38,11 +38,11 @@ class FidelityMeasure(Measure):
         """Return the result of the comparison."""
         names = compared_attributes(release, self.fewest_attributes)
         true = original_records(release, names, self.seed)
-        made = released_records(release, names, self.seed)
-        return tuple(self.compared(release, true, made))
+        released = released_records(release, names, self.seed)
+        return tuple(self.compared(release, true, released))
 
     @abstractmethod
-    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterable[Measurement]:
+    def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterable[Measurement]:
         """Return the measurements, given the records of the original and of the release."""
 
 
@@ -53,7 +53,7 @@ class TargetMeasure(FidelityMeasure):
     target: AttributeName = ""
     seed: Seed = 0
 
-    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterable[Measurement]:
+    def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterable[Measurement]:
         """Return the measurement for the target, or for each sensitive attribute."""
         targets = [self.target] if self.target else [n for n in release.schema.sensitive if n in true.codes]
         if not targets:
@@ -63,8 +63,10 @@ class TargetMeasure(FidelityMeasure):
                 raise ParameterError(
                     f"target: no attribute {target!r} to learn{suggestion(target, true.codes)}"
                 )
-            yield self.of_target(release, true, made, target)
+            yield self.of_target(release, true, released, target)
 
     @abstractmethod
-    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+    def of_target(
+        self, release: Release, true: SingleValues, released: SingleValues, target: str
+    ) -> Measurement:
         """Return the measurement of one target."""

@@ -75,21 +75,21 @@ class KMarginal(FidelityMeasure):
         """The number of attributes of a marginal."""
         return self.attributes
 
-    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
+    def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterator[Measurement]:
         """Yield the score, with the worst marginal in the detail."""
-        cuts = cut_codes(true, made, self.bins)
+        cuts = cut_codes(true, released, self.bins)
         chosen = self._chosen(tuple(true.codes))
-        apart = np.array([_distance([cuts[name] for name in marginal]) for marginal in chosen])
+        distances = np.array([_distance([cuts[name] for name in marginal]) for marginal in chosen])
         rng = np.random.default_rng([self.seed, 2])
         mixed = {name: (mine, rng.permutation(mine), size) for name, (mine, _, size) in cuts.items()}
         blind = np.mean([_distance([mixed[name] for name in marginal]) for marginal in chosen])
-        worst = chosen[int(apart.argmax())]
-        yield self.taken(
-            float(500 * (2 - apart.mean())),
+        worst = chosen[int(distances.argmax())]
+        yield self.measurement(
+            float(500 * (2 - distances.mean())),
             baseline=float(500 * (2 - blind)),
             detail={
                 "marginals": len(chosen),
-                "worst": float(500 * (2 - apart.max())),
+                "worst": float(500 * (2 - distances.max())),
                 "worst-marginal": ", ".join(worst),
             },
         )
@@ -109,17 +109,17 @@ Cut = tuple[Integers, Integers, int]
 """For one attribute the part of each original record, of each released one, and the number of parts."""
 
 
-def cut_codes(true: SingleValues, made: SingleValues, bins: int) -> Mapping[str, Cut]:
+def cut_codes(true: SingleValues, released: SingleValues, bins: int) -> Mapping[str, Cut]:
     """Cut numbers with many values at the original's quantiles; keep other values."""
-    return {name: _cut(name, true, made, bins) for name in true.codes}
+    return {name: _cut(name, true, released, bins) for name in true.codes}
 
 
-def _cut(name: str, true: SingleValues, made: SingleValues, bins: int) -> Cut:
+def _cut(name: str, true: SingleValues, released: SingleValues, bins: int) -> Cut:
     if name not in true.numbers or true.sizes[name] <= bins:
-        return true.codes[name].astype(np.int64), made.codes[name].astype(np.int64), true.sizes[name]
+        return true.codes[name].astype(np.int64), released.codes[name].astype(np.int64), true.sizes[name]
     known = true.numbers[name]
     edges = np.unique(np.nanquantile(known, np.linspace(0, 1, bins + 1)[1:-1]))
-    return _part(known, edges), _part(made.numbers[name], edges), len(edges) + 2
+    return _part(known, edges), _part(released.numbers[name], edges), len(edges) + 2
 
 
 def _part(numbers: Floats, edges: Floats) -> Integers:
@@ -129,7 +129,7 @@ def _part(numbers: Floats, edges: Floats) -> Integers:
 
 def _distance(cuts: Sequence[Cut]) -> float:
     """Return Σ|p - q| over the combinations that occur."""
-    columns = [np.concatenate([true, made]) for true, made, _ in cuts]
+    columns = [np.concatenate([true, released]) for true, released, _ in cuts]
     combination, n_different = number_rows(columns, [size for _, _, size in cuts], len(columns[0]))
     n_true = len(cuts[0][0])
     p = np.bincount(combination[:n_true], minlength=n_different) / n_true

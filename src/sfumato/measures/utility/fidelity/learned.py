@@ -74,16 +74,16 @@ class Propensity(FidelityMeasure):
         """One is enough to differ."""
         return 1
 
-    def compared(self, release: Release, true: SingleValues, made: SingleValues) -> Iterator[Measurement]:
+    def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterator[Measurement]:
         """Yield the score."""
-        if min(true.n_records, made.n_records) < _PARTS:
+        if min(true.n_records, released.n_records) < _PARTS:
             raise NotApplicable(f"it divides the records of both tables into {_PARTS} parts, and has too few")
         names = tuple(true.codes)
-        known = np.concatenate([_features(true, names), _features(made, names)])
-        is_released = np.repeat([0.0, 1.0], [true.n_records, made.n_records])
-        share = made.n_records / len(is_released)
+        known = np.concatenate([_features(true, names), _features(released, names)])
+        is_released = np.repeat([0.0, 1.0], [true.n_records, released.n_records])
+        share = released.n_records / len(is_released)
         value = float((self._told(known, is_released) ** 2).mean() / (share * (1 - share)))
-        yield self.taken(min(1.0, value))
+        yield self.measurement(min(1.0, value))
 
     def _told(self, known: Floats, is_released: Floats) -> Floats:
         """Return how much likelier each record is to be released, to a tree that has not seen it."""
@@ -138,19 +138,21 @@ class TransferLoss(TargetMeasure):
         details={"accuracy": Detail("right, learned from the release")},
     )
 
-    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+    def of_target(
+        self, release: Release, true: SingleValues, released: SingleValues, target: str
+    ) -> Measurement:
         """Return the loss for one target."""
         names = [name for name in true.codes if name != target]
-        asked, answer = _features(true, names), true.codes[target]
+        features, answer = _features(true, names), true.codes[target]
         least = max(1, min(_LEAST_LEAF, true.n_records // _SHARE_OF_RECORDS))
         right = {
             side: float(
-                (_tree(_features(by, names), by.codes[target], least, 0).predict(asked) == answer).mean()
+                (_tree(_features(by, names), by.codes[target], least, 0).predict(features) == answer).mean()
             )
-            for side, by in (("original", true), ("release", made))
+            for side, by in (("original", true), ("release", released))
         }
         blind = float((answer == np.bincount(answer).argmax()).mean())
-        return self.taken(
+        return self.measurement(
             right["original"] - right["release"],
             attribute=target if target in release.schema.sensitive else None,
             baseline=right["original"] - blind,
@@ -163,9 +165,9 @@ def _parts(known: Floats, is_released: Floats, seed: int) -> Integers:
     columns = [np.unique(column, return_inverse=True)[1] for column in known.T]
     kind_of, n_kinds = number_rows(columns, [int(column.max()) + 1 for column in columns], len(known))
     of_table = [np.flatnonzero(is_released == side) for side in (0, 1)]
-    true, made = (np.bincount(kind_of[rows], minlength=n_kinds) for rows in of_table)
+    true, released = (np.bincount(kind_of[rows], minlength=n_kinds) for rows in of_table)
     place = np.empty(n_kinds, np.int64)
-    place[np.lexsort((np.random.default_rng(seed).random(n_kinds), true != made))] = np.arange(n_kinds)
+    place[np.lexsort((np.random.default_rng(seed).random(n_kinds), true != released))] = np.arange(n_kinds)
     parts = np.empty(len(known), np.int64)
     for rows in of_table:
         parts[rows[np.argsort(place[kind_of[rows]])]] = np.arange(len(rows)) % _PARTS

@@ -68,19 +68,21 @@ class RegressionLoss(TargetMeasure):
         details={"difference": Detail("mean difference of coefficients", "number")},
     )
 
-    def of_target(self, release: Release, true: SingleValues, made: SingleValues, target: str) -> Measurement:
+    def of_target(
+        self, release: Release, true: SingleValues, released: SingleValues, target: str
+    ) -> Measurement:
         """Return the loss for one target."""
         others = [name for name in true.codes if name != target]
         design = _Design.of(true, others, target)
         first, second, mixed = (
             design.fitted(true),
-            design.fitted(made),
+            design.fitted(released),
             design.fitted(_mixed(true, self.seed)),
         )
         is_defined = first.error > _NO_ERROR
         if not is_defined.any():
             raise NotApplicable(f"{target!r} is explained by the others without error")
-        return self.taken(
+        return self.measurement(
             1 - _overlap(first, second, is_defined),
             attribute=target if target in release.schema.sensitive else None,
             baseline=1 - _overlap(first, mixed, is_defined),
@@ -147,9 +149,9 @@ def _least_squares(columns: Floats, outcome: Floats) -> _Coefficients:
     # attributes that say the same share what they explain
     inverse = np.linalg.pinv(squares, rcond=_SAME, hermitian=True)
     value = inverse @ (columns.T @ outcome)
-    left = outcome - columns @ value
+    residuals = outcome - columns @ value
     freedom = max(1, len(outcome) - len(value))
-    return _Coefficients(value, np.sqrt((left @ left) / freedom * np.diag(inverse)))
+    return _Coefficients(value, np.sqrt((residuals @ residuals) / freedom * np.diag(inverse)))
 
 
 def _overlap(first: _Coefficients, second: _Coefficients, is_defined: np.ndarray) -> float:
