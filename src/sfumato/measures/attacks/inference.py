@@ -132,7 +132,7 @@ class Inference(AttackMeasure):
             seen.release,
             cells={
                 attribute: seen.release.cells[attribute]
-                for attribute in (*_names(seen), secret.compared.name)
+                for attribute in (*(known.name for known in seen.attributes), secret.compared.name)
             },
         )
         for miner in suited:
@@ -256,7 +256,3 @@ def _shown(seen: SeenRelease, listed: Listed) -> Integers:
     for some, far in seen.far(listed):
         nearest[some] = boxes.first[order[nearest_rows(far, rows)[1]]]
     return nearest
-
-
-def _names(seen: SeenRelease) -> tuple[str, ...]:
-    return tuple(attribute.name for attribute in seen.attributes)

@@ -161,7 +161,9 @@ class AuxiliaryGain(Measure):
         if path is None:
             table, source = origin_of(release).table, "the table"
         else:
-            table, source = _read(path), Path(path).name
+            from sfumato.reading.arrow_files import read_arrow
+
+            table, source = Table.from_arrow(read_arrow(Path(path))), Path(path).name
         wanted = self.known or release.schema.quasi_identifiers
         known = tuple(
             attribute
@@ -212,12 +214,6 @@ class _Guessed:
     def variance(self, of: Floats) -> float:
         """Return the variance of the mean over the people."""
         return float(self.counts @ (of - self.share(of)) ** 2 / self.n_people**2)
-
-
-def _read(path: str) -> Table:
-    from sfumato.reading.arrow_files import read_arrow
-
-    return Table.from_arrow(read_arrow(Path(path)))
 
 
 def _guessed(release: Release, name: str, listed: _Listed) -> _Guessed:

@@ -285,19 +285,16 @@ def _partition(release: Release, guards: Guards) -> EquivalenceClasses:
 
 def _then(release: Release, earlier: Earlier, guards: Guards, row_of: Integers) -> tuple[Integers, Booleans]:
     """Return for each record its class in an earlier release, and whether that is estimated."""
-    before, people = earlier.release, people_of(release, earlier)
-    if people is None:
-        return _estimated(release, before)[row_of], np.ones(len(row_of), dtype=np.bool_)
-    classes = _partition(before, guards).class_of[np.repeat(np.arange(before.n_rows), before.weights)]
-    return classes_of_people(*people, classes), np.zeros(len(row_of), dtype=np.bool_)
-
-
-def _estimated(release: Release, before: Release) -> Integers:
-    """Return for each row the class of an earlier release that would accept it."""
     from sfumato.results.recode_records import classes_taking
 
-    origin = origin_of(release)
-    return classes_taking(before, origin.table, release.schema)[origin.rows]
+    before, people = earlier.release, people_of(release, earlier)
+    if people is None:
+        # the class that would accept the record now
+        origin = origin_of(release)
+        accepting = classes_taking(before, origin.table, release.schema)[origin.rows]
+        return accepting[row_of], np.ones(len(row_of), dtype=np.bool_)
+    classes = _partition(before, guards).class_of[np.repeat(np.arange(before.n_rows), before.weights)]
+    return classes_of_people(*people, classes), np.zeros(len(row_of), dtype=np.bool_)
 
 
 def people_of(release: Release, earlier: Earlier) -> tuple[Integers, Integers] | None:

@@ -65,7 +65,12 @@ def population_classes(release: Release, path: str) -> Integers:
     order = np.lexsort(boxes.T[::-1])
     totals = np.empty(classes.n_classes, dtype=np.int64)
     totals[order] = _counted(columns, population.weights, boxes[order])
-    _check_sizes(path, totals, classes.sizes)
+    contradicting = int((totals < classes.sizes).sum())
+    if contradicting:
+        raise DataError(
+            f"the population in {Path(path).name} has fewer people than the table in {contradicting:,} of "
+            f"{len(totals):,} classes; give one that the table was drawn from, its values written alike"
+        )
     return totals
 
 
@@ -185,12 +190,3 @@ def _counted(fitted: list[Fitted], weights: Integers, boxes: Codes) -> Integers:
         np.concatenate(sets).astype(np.int32),
         max(n_codes),
     )
-
-
-def _check_sizes(path: str, population: Integers, table: Integers) -> None:
-    contradicting = int((population < table).sum())
-    if contradicting:
-        raise DataError(
-            f"the population in {Path(path).name} has fewer people than the table in {contradicting:,} of "
-            f"{len(table):,} classes; give one that the table was drawn from, its values written alike"
-        )

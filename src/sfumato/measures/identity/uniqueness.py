@@ -350,15 +350,15 @@ def warnings_of(counts: Iterable[Alone]) -> tuple[str, ...]:
 
 def notable(counts: Iterable[Alone]) -> list[Alone]:
     """Return the combinations that call for a warning, without those implied by an earlier one."""
-    said: list[Alone] = []
+    kept: list[Alone] = []
     for alone in counts:
-        if alone.is_much and not any(_follows(alone, other) for other in said):
-            said.append(alone)
-    return said
-
-
-def _follows(later: Alone, earlier: Alone) -> bool:
-    return later.n_alone == earlier.n_alone and set(later.attributes) >= set(earlier.attributes)
+        is_implied = any(
+            alone.n_alone == other.n_alone and set(alone.attributes) >= set(other.attributes)
+            for other in kept
+        )
+        if alone.is_much and not is_implied:
+            kept.append(alone)
+    return kept
 
 
 def _warning(alone: Alone) -> str:

@@ -13,7 +13,7 @@ from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measurement
 from sfumato.results.release import LinkedRelease, Release
-from sfumato.results.released_column import Cells, ValueSets
+from sfumato.results.released_column import ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 
 # An interval of two values tells no more by its ends than that it has two.
@@ -145,7 +145,7 @@ class _Ends:
         within = np.add.reduceat(counts[cells.sets.members], cells.sets.starts[:-1])
         three = np.stack([first, last, between])
         shares = np.divide(counts[three], within, out=np.zeros(three.shape), where=within > 0)
-        wide = np.flatnonzero(_is_wide(cells)[cells.codes])
+        wide = np.flatnonzero((np.diff(cells.sets.starts) >= _FEWEST)[cells.codes])
         return cls(
             column.codes[rows[wide]],
             cells.codes[wide],
@@ -227,11 +227,6 @@ def with_both_ends(first: Floats, last: Floats, between: Floats, n_records: Inte
     return np.stack(
         [first * (1 - no_last), last * (1 - no_first), between * (1 - no_first - no_last + neither)]
     )
-
-
-def _is_wide(cells: Cells) -> Booleans:
-    assert cells.sets is not None
-    return np.diff(cells.sets.starts) >= _FEWEST
 
 
 def _ends(sets: ValueSets, counts: Integers | Floats) -> tuple[Codes, Codes, Codes]:

@@ -324,17 +324,15 @@ class _Judge:
     def keeps(self, values: Counts, part: Counts) -> bool:
         key = (values, part)
         if key not in self.known:
-            self.known[key] = bool(self.model.satisfied(self._one_class(values, part)).item())
+            occurs = [place for place, count in enumerate(part) if count]
+            combinations, counts = np.array(values)[occurs], np.array(part)[occurs]
+            sensitive = {
+                name: _counted(self.codes[name][combinations], counts, whole)
+                for name, whole in self.whole.items()
+            }
+            one = EquivalenceClasses(np.zeros_like(combinations), np.array([sum(part)]), sensitive)
+            self.known[key] = bool(self.model.satisfied(one).item())
         return self.known[key]
-
-    def _one_class(self, values: Counts, part: Counts) -> EquivalenceClasses:
-        occurs = [place for place, count in enumerate(part) if count]
-        combinations, counts = np.array(values)[occurs], np.array(part)[occurs]
-        sensitive = {
-            name: _counted(self.codes[name][combinations], counts, whole)
-            for name, whole in self.whole.items()
-        }
-        return EquivalenceClasses(np.zeros_like(combinations), np.array([sum(part)]), sensitive)
 
 
 def _counted(codes: Codes, counts: Integers, whole: SensitiveCounts) -> SensitiveCounts:

@@ -16,7 +16,6 @@ from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.release import Release
-from sfumato.results.released_column import Cells
 
 
 class _Loss(Measure):
@@ -35,7 +34,9 @@ class _QuasiIdentifierLoss(_Loss):
                 "count that"
             )
         for name in release.schema.sensitive:
-            if _is_withheld(release.cells[name]):
+            cells = release.cells[name]
+            # a released value that may stand for several, which files show only by ``*``
+            if cells.labels == (ROOT,) or (cells.sets is not None and not cells.sets.exact):
                 raise NotApplicable(
                     f"{name!r} is withheld, and a loss of quasi-identifiers would not count that"
                 )
@@ -305,11 +306,6 @@ def _level(release: Release, name: str) -> int:
         if one_node and whole[used].all() and named:
             return level
     raise NotApplicable(f"{name!r} is not on one level of its hierarchy, as in a full-domain recoding")
-
-
-def _is_withheld(cells: Cells) -> bool:
-    """Whether a released value may stand for several, which files show only by ``*``."""
-    return cells.labels == (ROOT,) or (cells.sets is not None and not cells.sets.exact)
 
 
 def attribute_losses(release: Release) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
@@ -71,7 +71,10 @@ class _ResearchLoss(Measure):
         if not release.schema.quasi_identifiers:
             raise NotApplicable("the release has no quasi-identifier")
         try:
-            table = _counted_alike(origin_of(release).table, release)
+            table = origin_of(release).table
+            if release.survey_weights is None and table.survey_weights is not None:
+                # the release cannot link the weights to its records
+                table = replace(table, survey_weights=None)
             return self.of_attributes(release, table, tuple(self.attributes(release)))
         except (Unreadable, TooFewQueries) as reason:
             raise NotApplicable(str(reason)) from None
@@ -422,15 +425,15 @@ class _TruePopulations:
     def losses(self, estimate: Estimate) -> Floats:
         """Return for each sensitive attribute the divergence of each population."""
         firsts = np.array(self.truth.mixtures.first_values)
-        blocks = zip(self._true_counts(), estimate.in_populations(self.populations), strict=True)
+        true_counts: Iterable[Floats] = (
+            self.truth.in_populations(self.populations)
+            if self.counts is None
+            else (block.astype(np.float64) for block in self.counts)
+        )
+        blocks = zip(true_counts, estimate.in_populations(self.populations), strict=True)
         losses = [divergences(true, guessed, estimate.overall, firsts) for true, guessed in blocks]
         together = np.concatenate(losses, axis=1)
         return np.where(together < _ROUNDING, 0.0, np.minimum(together, math.log(2)))
-
-    def _true_counts(self) -> Iterator[Floats]:
-        if self.counts is None:
-            return self.truth.in_populations(self.populations)
-        return (block.astype(np.float64) for block in self.counts)
 
 
 def _truth(release: Release, table: Table, names: tuple[str, ...], populations: Populations) -> Estimate:
@@ -452,13 +455,6 @@ def _truth(release: Release, table: Table, names: tuple[str, ...], populations: 
         mixtures.append(Mixtures(starts, values, counts.astype(np.float64), n_values))
     weights = sum_by_group(row_of, n_rows, table.weights).astype(np.float64)
     return Estimate(weights, tuple(spreads), np.arange(n_rows), Mixtures.beside(mixtures))
-
-
-def _counted_alike(table: Table, release: Release) -> Table:
-    """Return the original without survey weights if the release cannot link them to records."""
-    if table.survey_weights is None or release.survey_weights is not None:
-        return table
-    return replace(table, survey_weights=None)
 
 
 def _relative(answers: Floats, true: Floats) -> Floats:
