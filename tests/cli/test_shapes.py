@@ -68,7 +68,7 @@ def ids(sfumato: Run, project: Path, printed: Printed) -> dict[str, str]:
 
 def test_choosing(sfumato: Run, printed: Printed, project: Path) -> None:
     assert printed("explore", sfumato("explore", project, "--json")[1])["known"] == 5
-    assert printed("forecast", sfumato("explore", project, "--dry-run", "--json")[1])["candidates"] == 0
+    assert printed("dry-run", sfumato("explore", project, "--dry-run", "--json")[1])["candidates"] == 0
     facts = printed("frontier", sfumato("frontier", project, "--json")[1])
     assert len(facts["candidates"]) == 4
     assert len(facts["infeasible"]) == 1
@@ -158,7 +158,7 @@ def test_making(sfumato: Run, printed: Printed, project: Path, tmp_path: Path) -
 
 
 def test_every_command_prints_a_shape_of_its_name() -> None:
-    apart = {"error", "forecast", "log", "method", "shapes"}
+    apart = {"dry-run", "error", "log", "method", "shapes"}
     assert {*SHAPES} - apart == {*cli.commands} - {"shape"}
 
 

@@ -435,15 +435,6 @@ class TestProgress:
         explore(write(measures=MEASURES), store, workers=1, progress=states.append)
         assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
 
-    def test_estimates_the_rest_once_a_method_was_tried(self, write: Write, store: Store) -> None:
-        states: list[Progress] = []
-        explore(write(measures=MEASURES), store, workers=1, progress=states.append)
-        seen = [state.latest.partition(" ")[0] for state in states]
-        for n, state in enumerate(states[:-1]):
-            assert (state.remaining is not None) == bool({*seen[: n + 1]} - {"", "as-is"})
-            assert state.remaining != 0
-        assert states[-1].remaining == 0
-
 
 class TestBreakingOff:
     """With workers, on a table that is large enough to be in the middle."""

@@ -168,14 +168,15 @@ def test_a_row_without_a_checksum_is_not_sound(filled: Path) -> None:
         read(filled)
 
 
-def test_what_is_added_to_later_has_its_checksum_as_well(tmp_path: Path) -> None:
+def test_a_row_that_is_written_again_has_its_checksum_as_well(tmp_path: Path) -> None:
+    candidate = Candidate("f" * 10, _recipe(3))
     with Store(tmp_path / "people.sqlite") as store:
         for _ in range(3):
-            store.keep_costs("source", 10, "mondrian", {"privacy-loss": 0.5})
-        before = store.costs("source", 10)
-        assert len(before) == 1
-        edit(store.path, "update cost set seconds = 900")
-        assert store.costs("source", 10) == {}
+            store.save(candidate, "source", {})
+        assert store.candidates("source") == (candidate,)
+        edit(store.path, "update candidate set seconds = 900")
+        with pytest.warns(ChangedRows, match="candidate ffffffffff"):
+            assert store.candidates("source") == ()
 
 
 def test_what_searches_and_measures_kept_is_not_taken_when_it_was_changed(tmp_path: Path) -> None:

@@ -206,15 +206,14 @@ def test_the_end_of_the_server_is_the_end_of_the_exploration(
     assert len(stored(path)) == 3
 
 
-def test_a_report_estimates_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_says_what_is_left_of_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module.time, "monotonic", lambda: 100.0)  # type: ignore[attr-defined]
-    report = Report("running", Progress(2, 6, 0, 0, 10.0, remaining=20.0), since=98.0)
-    assert report.remaining == 18.0
-    assert report.within is None
-    assert Report("running", Progress(2, 6, 0, 0, 10.0, within=50.0), since=98.0).within == 48.0
+    report = Report("running", Progress(2, 6, 0, 0, 10.0, within=50.0), since=98.0)
+    assert report.within == 48.0
+    assert Report("running", Progress(2, 6, 0, 0, 10.0), since=98.0).within is None
     assert report.elapsed == 12.0
     assert Report("done", Progress(6, 6, 0, 0, 10.0), since=90.0).elapsed == 10.0
-    assert Report("running").remaining is None
+    assert Report("running").within is None
 
 
 def test_pausing_what_has_ended_changes_nothing(jobs: Jobs, folder: Path) -> None:

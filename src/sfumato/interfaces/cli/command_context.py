@@ -17,7 +17,7 @@ from sfumato.runtime.machine import processors
 if TYPE_CHECKING:
     from sfumato.results.frontier import Candidate, Frontier
     from sfumato.results.measurement import Measurement
-    from sfumato.workflow.explore.dry_run import Forecast
+    from sfumato.workflow.explore.dry_run import DryRun
     from sfumato.workflow.explore.explore_project import Progress
     from sfumato.workflow.explore.stored_results import DataRead
     from sfumato.workflow.project.project_file import Project
@@ -101,14 +101,14 @@ def explored(
         )
 
 
-def foreseen(project: Project, workers: int | None, budget: float | None) -> Forecast:
+def counted(project: Project, workers: int | None) -> DryRun:
     """Return what an exploration would do, without creating a store."""
-    from sfumato.workflow.explore.dry_run import forecast
+    from sfumato.workflow.explore.dry_run import dry_run
     from sfumato.workflow.store.store import IN_MEMORY, Store
 
     place = project.store_path if os.path.exists(project.store_path) else IN_MEMORY
     with Store(place) as store:
-        return forecast(project, store, workers or processors(), budget)
+        return dry_run(project, store, workers or processors())
 
 
 def without(project: Project, names: Iterable[str]) -> Project:

@@ -17,8 +17,8 @@ from sfumato.interfaces.cli.base import (
     workers_option,
 )
 from sfumato.interfaces.cli.command_context import (
+    counted,
     explored,
-    foreseen,
     found_project,
     loaded,
     opened_store,
@@ -30,10 +30,10 @@ from sfumato.interfaces.cli.command_context import (
 from sfumato.interfaces.cli.completers import measures
 from sfumato.interfaces.cli.terminal import (
     course_facts,
+    dry_run_facts,
     echo,
-    forecast_facts,
     print_course,
-    print_forecast,
+    print_dry_run,
     print_json,
     print_reasons,
 )
@@ -75,7 +75,7 @@ from sfumato.workflow.explore.stored_results import source_now, stored_frontier
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Only say how many candidates, how long and how much memory; write nothing.",
+    help="Only say how many candidates and how much memory; write nothing.",
 )
 @seed_option
 @json_option
@@ -106,11 +106,11 @@ def explore(
     project = without(loaded(found_project(project_file)), left_out)
     limit = _limit(project.budget if budget is None else budget)
     if dry_run:
-        found = foreseen(project, workers, limit)
+        found = counted(project, workers)
         if as_json:
-            print_json("forecast", forecast_facts(found, limit))
+            print_json("dry-run", dry_run_facts(found, limit))
         else:
-            print_forecast(found, limit)
+            print_dry_run(found, limit)
         return
     read = read_ahead(project)
     with opened_store(project) as store:

@@ -215,15 +215,13 @@ class ExploreShape(Shape):
     efficient: list[str]
 
 
-class ForecastShape(Shape):
+class DryRunShape(Shape):
     """`sfumato explore --dry-run`: what an exploration would do.
 
     Parameters
     ----------
     candidates, known, searches
         The candidates to make, those that are there, and the searches whose candidates nobody can count yet.
-    seconds, from_
-        How long it would take, if that can be said, and whether from what was measured or from a sample.
     memory, budget
         Bytes of memory, and the seconds after which it would stop.
     """
@@ -231,8 +229,6 @@ class ForecastShape(Shape):
     candidates: int
     known: int
     searches: int
-    seconds: float | None
-    from_: Literal["sample", "measured"] = msgspec.field(name="from")
     memory: int
     budget: float | None
 
@@ -976,8 +972,8 @@ class LogShape(Shape):
     ----------
     time, level, message
         When (UTC), how grave, and what.
-    done, total, left
-        Of progress: how many are done, of how many, and the seconds that are left, if that can be said.
+    done, total, elapsed
+        Of progress: how many are done, of how many, and the seconds since the start.
     """
 
     time: str
@@ -985,7 +981,7 @@ class LogShape(Shape):
     message: str
     done: int | UnsetType = UNSET
     total: int | UnsetType = UNSET
-    left: float | UnsetType | None = UNSET
+    elapsed: float | UnsetType = UNSET
 
 
 SHAPES: dict[str, type[Shape]] = {
@@ -996,9 +992,9 @@ SHAPES: dict[str, type[Shape]] = {
     "compare": CompareShape,
     "completion": CompletionShape,
     "demo": DemoShape,
+    "dry-run": DryRunShape,
     "error": ErrorShape,
     "explore": ExploreShape,
-    "forecast": ForecastShape,
     "frontier": FrontierShape,
     "inspect": InspectShape,
     "log": LogShape,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.choose.comparison import Comparison
     from sfumato.workflow.choose.question_answer import Answer
     from sfumato.workflow.explore.convergence import Growth
-    from sfumato.workflow.explore.dry_run import Forecast
+    from sfumato.workflow.explore.dry_run import DryRun
     from sfumato.workflow.explore.explore_project import Progress
     from sfumato.workflow.project.project_file import Project
 
@@ -67,19 +67,18 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.fields[times]}"),
         TextColumn("{task.description}"),
     )
     with Bar(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("", total=None, left="")
+        task = bar.add_task("", total=None, times="")
 
         def update(state: Progress) -> None:
-            left = _remaining_words(state)
             bar.update(
                 task,
                 completed=state.done,
                 total=state.total or None,
-                left=left,
+                times=_times(state),
                 description=printable(state.now or state.latest),
             )
 
@@ -121,16 +120,14 @@ def _throttled() -> Callable[[str], None]:
 def _progress_line(state: Progress) -> None:
     tenths = 10 * state.done // max(state.total, 1)
     if state.done and tenths > 10 * (state.done - 1) // state.total:
-        left = _remaining_words(state)
-        words = f"{state.done} of {state.total} candidates" + (f", {left}" if left else "")
-        say(words, done=state.done, total=state.total, left=state.remaining)
+        words = f"{state.done} of {state.total} candidates, {_times(state)}"
+        say(words, done=state.done, total=state.total, elapsed=state.elapsed)
 
 
-def _remaining_words(state: Progress) -> str:
-    """Describe the remaining time, or an upper bound if it is not known yet."""
-    if state.remaining is not None:
-        return f"{_duration(state.remaining)} left" if state.remaining else ""
-    return "" if state.within is None else f"ends within {_duration(state.within)}"
+def _times(state: Progress) -> str:
+    """Describe the elapsed time, and what is left of the budget."""
+    elapsed = _duration(state.elapsed)
+    return elapsed if state.within is None else f"{elapsed}, ends within {_duration(state.within)}"
 
 
 def _duration(seconds: float) -> str:
@@ -222,32 +219,23 @@ def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
         )
 
 
-def forecast_facts(found: Forecast, budget: float | None) -> dict[str, Any]:
+def dry_run_facts(found: DryRun, budget: float | None) -> dict[str, Any]:
     """Return what an exploration would do as plain data."""
     return {
         "candidates": found.n_open,
         "known": found.n_known,
         "searches": found.n_searches,
-        "seconds": found.seconds,
-        "from": "sample" if found.n_sampled else "measured",
         "memory": found.memory,
         "budget": budget,
     }
 
 
-def print_forecast(found: Forecast, budget: float | None) -> None:
+def print_dry_run(found: DryRun, budget: float | None) -> None:
     """Print what an exploration would do."""
     searches = "one search" if found.n_searches == 1 else f"{found.n_searches} searches"
     more = f", and what {searches} will propose" if found.n_searches else ""
     gaps = "" if budget is None else "; then some more in gaps of the frontier, as long as they improve it"
     echo(f"{found.n_open:,} candidates to make, {found.n_known:,} are known{more}{gaps}")
-    if found.seconds:
-        basis = (
-            "a rough guess from trying methods on a few of the rows"
-            if found.n_sampled
-            else "from what methods and measures cost before"
-        )
-        echo(f"About {_duration(found.seconds)}, {basis}")
     if budget is not None:
         echo(f"Never more than the budget of {_duration(budget)}")
     echo(f"About {found.memory / 1e9:.2g} GB of memory")

@@ -29,8 +29,9 @@ from sfumato.runtime.progress import listening, speaking_of
 from sfumato.sanitizers.base import sanitize
 from sfumato.workflow.explore.original_workers import Original, done_by_worker, done_by_workers
 from sfumato.workflow.explore.release_fingerprint import fingerprint_of
-from sfumato.workflow.store.costs import MAKING
 
+MAKING = ""
+"""The part of a candidate's time that is making its release; every other part is a measure."""
 _FEW = 100
 """On how many rows a method is tried before it is timed."""
 _SMALL = 500
@@ -78,7 +79,7 @@ class Finished:
     fingerprint
         That of its release, to recognise an equal one.
     seconds
-        How long making it took and how long each measure, by key; 0 for one that was not needed.
+        How long making it took and how long each measure, by key.
     """
 
     candidate: Candidate
@@ -243,10 +244,10 @@ def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _
         return _failed(task, str(reason), watch.whole)
     except Infeasible as reason:
         candidate = Candidate(task.id, task.recipe, (), str(reason), watch.whole)
-        return Finished(candidate, seconds={MAKING: watch.whole, **_no_costs(task)})
+        return Finished(candidate, seconds={MAKING: watch.whole})
     measurements = tuple(m for each in taken.values() for m in each)
     candidate = Candidate(task.id, task.recipe, measurements, None, watch.whole)
-    return Finished(candidate, taken, fingerprint, {**_no_costs(task), **watch.laps})
+    return Finished(candidate, taken, fingerprint, watch.laps)
 
 
 def _warm_up(task: Task, table: Table, schema: Schema) -> None:
@@ -269,10 +270,6 @@ def few_rows(table: Table, n_rows: int) -> Table:
     """Return rows from all over a table, with full domains so that the schema fits."""
     rows = np.unique(np.linspace(0, table.n_rows - 1, min(n_rows, table.n_rows)).astype(np.int64))
     return table.part(rows, table.weights[rows])
-
-
-def _no_costs(task: Task) -> dict[str, float]:
-    return {key: 0.0 for key, _ in task.asked}
 
 
 class _Stopwatch:
@@ -313,4 +310,4 @@ def _make_and_measure(
 
 def _failed(task: Task, reason: str, seconds: float = 0.0) -> Finished:
     candidate = Candidate(task.id, task.recipe, (), reason, seconds, failed=True)
-    return Finished(candidate, seconds={MAKING: seconds, **_no_costs(task)})
+    return Finished(candidate, seconds={MAKING: seconds})

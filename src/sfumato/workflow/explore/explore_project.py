@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from time import monotonic
 from typing import Any
 
@@ -35,12 +34,11 @@ from sfumato.workflow.explore.candidate_tasks import (
     still_open,
     with_keys,
 )
-from sfumato.workflow.explore.candidate_workers import Finished, Task, Written, finished
+from sfumato.workflow.explore.candidate_workers import MAKING, Finished, Task, Written, finished
 from sfumato.workflow.explore.gap_filling import SMALL, between_neighbours
 from sfumato.workflow.explore.original_workers import Original
-from sfumato.workflow.explore.schedule import in_order
+from sfumato.workflow.explore.schedule import MethodCosts, in_order
 from sfumato.workflow.explore.stored_results import DataRead, read_noted
-from sfumato.workflow.explore.time_estimate import Costs, usually_refined
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import all_versions
 from sfumato.workflow.store.store import Store
@@ -51,8 +49,6 @@ _MIN_TASK_SECONDS = 10.0
 """So many seconds are never too long for a candidate. In a whole run this short, no measure was slow."""
 _MAX_FRUITLESS_REFINEMENTS = 20
 """After so many candidates in gaps that add next to nothing, no further gap is filled."""
-_LONGER = 1.5
-"""How many times longer filling gaps lasts than fruitless ones alone, since some candidates add something."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +69,6 @@ class Progress:
         The recipe that was finished last, in words.
     now
         What is being searched or measured, in words, where that takes long.
-    remaining
-        The seconds that are left, estimated from what methods and measures cost so far, if that is known.
     within
         The seconds that are left of the budget, if there is one.
     equal
@@ -94,7 +88,6 @@ class Progress:
     elapsed: float
     latest: str = ""
     now: str = ""
-    remaining: float | None = None
     within: float | None = None
     equal: int = 0
     refined: int = 0
@@ -272,20 +265,15 @@ class _ExplorationRun:
         self.began, self.ends, self.progress = began, ends, progress
         self.state = Progress(0, 0, 0, 0, 0.0)
         self.told = _ReportedFaults()
-        self.n_rows = ground.original.table.n_rows
-        longest = None if ground.apart is None else ground.apart.longest
-        self.costs = Costs(ground.store.costs(ground.source, self.n_rows), longest=longest or math.inf)
+        self.costs = MethodCosts()
+        for candidate in ground.store.candidates(ground.source):
+            self.costs.add(candidate.recipe.sanitizer, candidate.seconds)
+        self.seconds: dict[str, float] = {}
         self.explored = ground.store.seconds_explored(ground.source)
         self.ids: set[str] = set()
-        self.open: dict[str, Task] = {}
-        stored = ground.store.candidates(ground.source) if ends < math.inf else ()
-        self.made: dict[str, Candidate] = {candidate.id: candidate for candidate in only_made(stored)}
-        self.on_front: list[str] = []
-        self.n_compared = 0
+        self.made: dict[str, Candidate] = {}
         self.n_given = 0
-        self.begun: dict[str, float] = {}
         self.is_searching = False
-        self.refining: _GapFillingPace | None = None
 
     def tasks(self, entries: Sequence[PlanEntry]) -> Iterator[Task | None]:
         """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
@@ -316,7 +304,6 @@ class _ExplorationRun:
         if not every:
             return
         wanted = {task.id: task for task in still_open(every, self.ground.store)}
-        self.open |= wanted
         self._report(total=self.state.total + len(wanted), known=self.state.known + len(every) - len(wanted))
         given_up = self.ground.store.given_up()
         for late in (False, True):
@@ -325,17 +312,13 @@ class _ExplorationRun:
                 for line in tasks
             ]
             for task in in_order(chosen, self.costs):
-                yield self._given(task)
+                self.n_given += 1
+                yield task
 
     def _is_new(self, task: Task) -> bool:
         before = len(self.ids)
         self.ids.add(task.id)
         return len(self.ids) > before
-
-    def _given(self, task: Task) -> Task:
-        self.n_given += 1
-        self.begun[task.id] = monotonic()
-        return task
 
     @property
     def _is_waiting(self) -> bool:
@@ -366,10 +349,8 @@ class _ExplorationRun:
         self.made = {candidate.id: candidate for candidate in only_made(stored)}
         self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
         tried = store.proposals(self._gap_key)
-        self.refining = _GapFillingPace(monotonic(), self.state.done)
-        while self.refining.is_worth_it(
-            frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done
-        ):
+        pace = _GapFillingPace()
+        while pace.is_worth_it(frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done):
             recipe = next(between_neighbours(frontier, self._is_known), None)
             if recipe is None and not self._is_waiting:
                 return
@@ -380,9 +361,9 @@ class _ExplorationRun:
             tried.append(task.recipe)
             store.keep_proposals(self._gap_key, tried)
             self.ids.add(task.id)
-            self.open[task.id] = task
             self._report(total=self.state.total + 1, refined=self.state.refined + 1)
-            yield self._given(task)
+            self.n_given += 1
+            yield task
 
     def _is_known(self, recipe: Recipe) -> bool:
         return self.ground.task(recipe).id in self.ids
@@ -390,8 +371,9 @@ class _ExplorationRun:
     def store_result(self, result: Finished) -> None:
         """Store a finished candidate and report the progress."""
         candidate, ground = result.candidate, self.ground
-        self.costs.note(candidate.recipe.sanitizer, result.seconds)
-        ground.store.keep_costs(ground.source, self.n_rows, candidate.recipe.sanitizer, result.seconds)
+        self.costs.add(candidate.recipe.sanitizer, candidate.seconds)
+        for part, seconds in result.seconds.items():
+            self.seconds[part] = self.seconds.get(part, 0.0) + seconds
         if candidate.failed:
             name = recipe_name(candidate.recipe)
             self.told.tell(f"{name} could not be made: {candidate.infeasible}", candidate.infeasible)
@@ -399,8 +381,6 @@ class _ExplorationRun:
         # what was measured of it before is worth more than the news that a measure fails
         if not candidate.failed or candidate.id not in ground.store.measured():
             holder = self._store(result)
-        self.open.pop(candidate.id, None)
-        self.begun.pop(candidate.id, None)
         self._report(
             done=self.state.done + 1,
             infeasible=self.state.infeasible + (candidate.infeasible is not None),
@@ -411,8 +391,9 @@ class _ExplorationRun:
 
     def _slow_measure(self) -> dict[str, Any]:
         """Return the measure that takes more than half of the time, with its share, if there is one."""
-        key, share = max(self.costs.shares().items(), key=lambda pair: pair[1], default=("", 0.0))
-        if share <= 0.5 or self.state.elapsed < _MIN_TASK_SECONDS:
+        key, seconds = max(self.seconds.items(), key=lambda pair: pair[1])
+        share = seconds / (sum(self.seconds.values()) or 1.0)
+        if key == MAKING or share <= 0.5 or self.state.elapsed < _MIN_TASK_SECONDS:
             return {"slow": "", "slow_share": 0.0}
         written = dict(self.ground.asked)[key]
         asked = written if isinstance(written, Measure) else build_measure(written)
@@ -447,44 +428,9 @@ class _ExplorationRun:
         self.progress(self.state)
 
     def _times(self) -> dict[str, Any]:
-        """Return the elapsed and the remaining time."""
         now = monotonic()
         within = None if self.ends == math.inf else max(self.ends - now, 0.0)
-        return {"elapsed": now - self.began, "remaining": self._remaining(), "within": within}
-
-    def _remaining(self) -> float | None:
-        """Return the remaining seconds once a method was timed from which others can be estimated."""
-        now = monotonic()
-        if self.is_searching or not self.costs.is_telling():
-            return None
-        if self.refining is not None and self.state.done > self.refining.n_before:
-            return max(min(self.refining.left(self.state.done, now), self.ends - now), 0.0)
-        ages = {identity: now - since for identity, since in self.begun.items()}
-        planned = self.costs.of_all(self.open.values(), self.workers, ages)
-        keys = [key for key, _ in self.ground.asked]
-        more: float | None = 0.0
-        # between fewer than two there is no gap
-        if self.ends < math.inf and (self.open or len(self._methods_on_frontier()) > 1):
-            more = self.costs.of_refining(
-                self._methods_on_frontier(), keys, self._n_expected_in_gaps, self.workers
-            )
-        return None if planned is None or more is None else max(min(planned + more, self.ends - now), 0.0)
-
-    def _methods_on_frontier(self) -> list[str]:
-        """Return the methods on the frontier, updated whenever a tenth more candidates exist."""
-        if 10 * len(self.made) >= 11 * self.n_compared:
-            self.n_compared = len(self.made)
-            placed = tuple(c for c in self.made.values() if None not in map(c.value, self.axes))
-            self.on_front = [c.recipe.sanitizer for c in Frontier(placed, self.axes).efficient()]
-        return self.on_front
-
-    @cached_property
-    def _n_expected_in_gaps(self) -> int:
-        """Estimate how many candidates will be tried in gaps, including those of earlier runs."""
-        usual = usually_refined(self.ground.original.table.n_rows)
-        return max(
-            usual - len(self.ground.store.proposals(self._gap_key)), min(_MAX_FRUITLESS_REFINEMENTS, usual)
-        )
+        return {"elapsed": now - self.began, "within": within}
 
     def ended(self) -> Progress:
         """Return the final progress, and report if the budget ended the exploration."""
@@ -494,28 +440,11 @@ class _ExplorationRun:
 
 
 class _GapFillingPace:
-    """Whether filling gaps still makes the frontier grow, and for how long it will.
+    """Whether filling gaps still makes the frontier grow."""
 
-    Parameters
-    ----------
-    since
-        When it began, by the monotonic clock.
-    n_before
-        How many candidates were finished then.
-    """
-
-    def __init__(self, since: float, n_before: int) -> None:
-        self.since, self.n_before = since, n_before
+    def __init__(self) -> None:
         self.reference: tuple[float, ...] | None = None
         self.volumes: dict[int, float] = {}
-
-    def left(self, n_done: int, now: float) -> float:
-        """Return the remaining seconds at the pace so far, if the frontier keeps growing a little."""
-        n_last = max(self.volumes, default=self.n_before)
-        enough = self.volumes.get(n_last, 0.0) / (1 + SMALL)
-        n_grown = next((n for n, volume in self.volumes.items() if volume >= enough), n_last)
-        n_left = max(n_grown + _MAX_FRUITLESS_REFINEMENTS - n_done, 0)
-        return _LONGER * n_left * (now - self.since) / (n_done - self.n_before)
 
     def is_worth_it(self, frontier: Frontier, n_done: int) -> bool:
         """Return whether the last candidates added anything, or are too few to judge.

@@ -22,7 +22,6 @@ from sfumato.results.frontier import Alias, Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import ParameterError, SfumatoError, StoreError
 from sfumato.runtime.files import create_private
-from sfumato.workflow.store.costs import Cost
 from sfumato.workflow.store.provenance import measure_version, method_versions, reads_the_same
 from sfumato.workflow.store.row_checksums import discard_unsound, unsound
 from sfumato.workflow.store.store_layout import identity_of, prepare
@@ -42,7 +41,7 @@ _CANNOT_WRITE = (
 _FAILED_VERSIONS = '{"failed": 1}'
 """The versions of a candidate that a method at fault left unmade: none of today, so it is tried again."""
 
-_RECOMPUTABLE_TABLES = ("candidate", "alias", "measurement", "proposal", "figure", "reading", "cost")
+_RECOMPUTABLE_TABLES = ("candidate", "alias", "measurement", "proposal", "figure", "reading")
 """The tables whose rows an exploration can compute again; the seed and decisions are not among them."""
 _RECOMPUTE_NOTE = "left out here; `sfumato explore` computes them again"
 _MAX_LISTED = 3
@@ -282,39 +281,6 @@ class Store:
         """Return for each recipe that makes the release of another candidate the id of that candidate."""
         with self._reading():
             return dict(self._connection.execute("select id, candidate from sound_alias").fetchall())
-
-    def keep_costs(self, source: str, n_rows: int, sanitizer: str, seconds: Mapping[str, float]) -> None:
-        """Add the cost of one candidate to the earlier costs of its method.
-
-        Parameters
-        ----------
-        source, n_rows
-            What it was made from, and how many rows that has.
-        sanitizer
-            The method.
-        seconds
-            How long making it took and how long each measure.
-        """
-        with self._writing():
-            self._connection.executemany(
-                "insert into cost (source, sanitizer, part, n_rows, times, seconds, longest) "
-                "values (?, ?, ?, ?, 1, ?, ?) on conflict do update set times = times + 1, "
-                "seconds = seconds + excluded.seconds, longest = max(longest, excluded.longest)",
-                [(source, sanitizer, part, n_rows, taken, taken) for part, taken in seconds.items()],
-            )
-
-    def costs(self, source: str, n_rows: int) -> dict[tuple[str, str], Cost]:
-        """Return the costs of methods and measures; those of another table are scaled by its rows."""
-        with self._reading():
-            rows = self._connection.execute(
-                "select sanitizer, part, n_rows, times, seconds, longest from sound_cost "
-                "order by source = ?, rowid",
-                (source,),
-            )
-            return {
-                (sanitizer, part): Cost(*facts).scaled(n_rows / max(then, 1))
-                for sanitizer, part, then, *facts in rows
-            }
 
     def seconds_explored(self, source: str) -> float:
         """Return how long a table was explored until its last candidate, over all runs."""

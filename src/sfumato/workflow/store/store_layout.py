@@ -70,17 +70,6 @@ _TABLES = (
     checksum text,
     primary key (file, described)
 )""",
-    """create table cost (
-    source text not null,
-    sanitizer text not null,
-    part text not null,            -- the measure, or nothing for making the release
-    n_rows integer not null,       -- of the table
-    times integer not null,
-    seconds real not null,         -- all times together
-    longest real not null,
-    checksum text,
-    primary key (source, sanitizer, part)
-)""",
 )
 
 

@@ -211,7 +211,6 @@ def _job_facts(request: Request, seen: ExploredProject) -> dict[str, Any]:
         "n_planned": sum(count for count in counts if count),
         "n_searches": counts.count(None),
         "stamp": seen.stamp,
-        "remaining": _duration(report.remaining) if report else "",
         "within": _duration(report.within) if report else "",
         "elapsed": _duration(report.elapsed) if report else "",
         "workers": job.workers if job else None,

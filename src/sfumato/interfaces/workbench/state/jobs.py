@@ -64,19 +64,11 @@ class Report:
         return self.progress.elapsed + (time.monotonic() - self.since if self.at_work else 0.0)
 
     @property
-    def remaining(self) -> float | None:
-        """The estimated seconds that remain."""
-        return self._still(self.progress.remaining if self.progress is not None else None)
-
-    @property
     def within(self) -> float | None:
         """The seconds that remain of the budget."""
-        return self._still(self.progress.within if self.progress is not None else None)
-
-    def _still(self, left: float | None) -> float | None:
-        if left is None or not self.at_work:
+        if self.progress is None or self.progress.within is None or not self.at_work:
             return None
-        return max(left - (time.monotonic() - self.since), 0.0)
+        return max(self.progress.within - (time.monotonic() - self.since), 0.0)
 
 
 @dataclass(frozen=True)
