@@ -14,6 +14,7 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.registry import methods
 from sfumato.registry.declarations import Better, Guards, Words
 from sfumato.registry.methods import check_bounds
+from sfumato.registry.plugin_errors import blamed_on
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.runtime.errors import ParameterError
 
@@ -95,10 +96,11 @@ class PrivacyModel(ABC):
 
     def keeps_limit(self, classes: EquivalenceClasses) -> Booleans:
         """Return for each class whether its score keeps the limit."""
-        scores = self.scores(classes)
-        spare = scores - self.limit if self.better == "higher" else self.limit - scores
-        tie = _TIE * max(1.0, self.limit) if math.isfinite(self.limit) else 0.0
-        return spare > tie if self.strict else spare >= -tie
+        with blamed_on(self):
+            scores = self.scores(classes)
+            spare = scores - self.limit if self.better == "higher" else self.limit - scores
+            tie = _TIE * max(1.0, self.limit) if math.isfinite(self.limit) else 0.0
+            return spare > tie if self.strict else spare >= -tie
 
     def satisfied(self, classes: EquivalenceClasses) -> Booleans:
         """Return for each class whether every part of the model holds in it."""
@@ -106,8 +108,9 @@ class PrivacyModel(ABC):
 
     def level(self, classes: EquivalenceClasses) -> float:
         """Return the level that a release reached: the worst score of its classes."""
-        scores = self.scores(classes)
-        return float(scores.min() if self.better == "higher" else scores.max())
+        with blamed_on(self):
+            scores = self.scores(classes)
+            return float(scores.min() if self.better == "higher" else scores.max())
 
     @classmethod
     def from_written(cls, written: Mapping[str, Any] | PrivacyModel) -> PrivacyModel:

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.registry.declarations import own
+from sfumato.registry.plugin_errors import blamed_on
 from sfumato.runtime.arrays import Floats
 
 # A model lets a score this near to its limit pass, and so do the bounds here.
@@ -40,7 +41,8 @@ def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
     rule = own(type(part), "lost_share")
     if rule is None or (classes.persons is not None and not own(type(part), "of_people")):
         return np.zeros(classes.n_classes)
-    return np.asarray(rule(part, classes))
+    with blamed_on(part):
+        return np.asarray(rule(part, classes))
 
 
 def lacking(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:

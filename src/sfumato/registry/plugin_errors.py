@@ -1,9 +1,8 @@
-"""Attribute an exception to the plug-in that raised it, without showing its message."""
+"""Report a method that fails by its name and the kind of its exception, never by the exception's words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import Any
 
 from sfumato.registry import methods
@@ -14,17 +13,21 @@ class MethodFails(UserWarning):
     """A method that fails; whatever does not need it goes on."""
 
 
-@contextmanager
-def blamed_on(method: object, *expected: type[Exception]) -> Iterator[None]:
+class OwnMethodFailed(MethodFailed):
+    """A method of sfumato itself that fails; where a plug-in called it, the plug-in may be the reason."""
+
+
+def blamed_on(method: object, *expected: type[Exception]) -> AbstractContextManager[None]:
     """Turn what a method raises, or its ``exit``, into one line that names it.
 
     What a method says of its own exception may show a record's value, so only the kind is told. In Python
-    the exception itself is kept as the cause.
+    the exception itself is kept as the cause. The calls of a method within another one are wrapped as well:
+    the innermost one is named, but a plug-in rather than the method of sfumato that it called.
 
     Parameters
     ----------
     method
-        What is at work. Another method that it uses is named instead, where that is at fault.
+        What is at work.
     expected
         Exceptions that are no faults, beside those that sfumato raises on purpose.
 
@@ -35,19 +38,29 @@ def blamed_on(method: object, *expected: type[Exception]) -> Iterator[None]:
     ...     raise ValueError("Ann is 31")
     Traceback (most recent call last):
     ...
-    sfumato.runtime.errors.MethodFailed: the sanitizer 'mondrian' raises ValueError; ...
+    sfumato.registry.plugin_errors.OwnMethodFailed: the sanitizer 'mondrian' raises ValueError; ...
     """
-    try:
-        yield
-    except SfumatoError as error:
-        if isinstance(error, _OF_THE_DATA) and methods.is_plugged_in(type(method)):
-            raise failed(type(method), f"raises {type(error).__name__}") from error
-        raise
-    except (Exception, SystemExit) as error:
-        if isinstance(error, expected):
-            raise
-        culprit = _culprit(error) or type(method)
-        raise failed(culprit, f"raises {type(error).__name__}") from error
+    return _Blame(method, expected)
+
+
+class _Blame(AbstractContextManager[None]):
+    """The context of `blamed_on`: a class, since a generator costs as much as the scores of a few classes."""
+
+    __slots__ = ("_expected", "_method")
+
+    def __init__(self, method: object, expected: tuple[type[Exception], ...]) -> None:
+        self._method, self._expected = method, expected
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            return
+        cls = type(self._method)
+        if isinstance(error, SfumatoError):
+            if isinstance(error, _NO_SOUND_METHOD_RAISES) and methods.is_plugged_in(cls):
+                cause = error.__cause__ if isinstance(error, OwnMethodFailed) else None
+                raise failed(cls, f"raises {type(cause or error).__name__}") from error
+        elif isinstance(error, (Exception, SystemExit)) and not isinstance(error, self._expected):
+            raise failed(cls, f"raises {type(error).__name__}") from error
 
 
 def failed(cls: type[Any], does: str) -> MethodFailed:
@@ -60,13 +73,13 @@ def failed(cls: type[Any], does: str) -> MethodFailed:
     does
         What it does, beginning with a verb.
     """
-    remedy = "repair or uninstall its plug-in" if methods.is_plugged_in(cls) else _OURS
-    return MethodFailed(f"{named(cls)} {does}; {remedy}")
+    if methods.is_plugged_in(cls):
+        return MethodFailed(f"{named(cls)} {does}; repair or uninstall its plug-in")
+    return OwnMethodFailed(f"{named(cls)} {does}; report this fault of sfumato")
 
 
-_OF_THE_DATA = (DataError, HierarchyError)
-"""What no sound method meets in a table that was read and bound; these words may come from anywhere."""
-_OURS = "report this fault of sfumato"
+_NO_SOUND_METHOD_RAISES = (DataError, HierarchyError, OwnMethodFailed)
+"""What no sound plug-in meets in a table that was read and bound; these words may come from anywhere."""
 
 
 def named(cls: type[Any]) -> str:
@@ -79,16 +92,3 @@ def named(cls: type[Any]) -> str:
     "the model 'k-anonymity'"
     """
     return f"the {methods.kind_of(cls) or 'method'} {methods.name_of(cls)!r}"
-
-
-def _culprit(error: BaseException) -> type[Any] | None:
-    """Return the innermost method on the way to an exception, one that somebody else wrote before ours."""
-    found: list[type[Any]] = []
-    step = error.__traceback__
-    while step is not None:
-        cls = type(step.tb_frame.f_locals.get("self"))
-        if methods.kind_of(cls) is not None:
-            found.append(cls)
-        step = step.tb_next
-    plugged = [cls for cls in found if methods.is_plugged_in(cls)]
-    return next(reversed(plugged or found), None)
