@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,6 @@ class Board(dict[str, Any]):
 
     sums = dict.get
     keep_sums = dict.__setitem__
-
-    def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, Any]:
-        return {}
 
 
 @contextmanager

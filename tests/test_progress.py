@@ -7,7 +7,8 @@ import pytest
 from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import WorkloadUtility
 from sfumato.miners.cross_validation import forget
-from sfumato.runtime.progress import listening, speaking_of, tell
+from sfumato.runtime.errors import Stopped
+from sfumato.runtime.progress import check_stop, listening, speaking_of, stoppable, tell
 from sfumato.sanitizers import AsIs
 
 Bound = tuple[Table, Schema]
@@ -39,6 +40,15 @@ def test_an_error_ends_the_listening() -> None:
         broken()
     tell("afterwards")
     assert heard == []
+
+
+def test_work_is_stopped_where_it_asks() -> None:
+    check_stop()
+    with stoppable(lambda: False):
+        check_stop()
+        with stoppable(lambda: True), pytest.raises(Stopped):
+            check_stop()
+        check_stop()
 
 
 def test_a_measure_tells_miner_and_fold(hospital: Bound) -> None:

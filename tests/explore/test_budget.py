@@ -14,7 +14,7 @@ import pytest
 from sfumato import Recipe
 from sfumato.reading import datasets
 from sfumato.results.frontier import Frontier, one_for_each_recipe
-from sfumato.runtime.progress import tell
+from sfumato.runtime.progress import check_stop, tell
 from sfumato.searches import Evolution, Sweep
 from sfumato.workflow.explore import candidate_workers as workers_module
 from sfumato.workflow.explore import explore_project as run_module
@@ -133,6 +133,7 @@ def test_a_search_runs_after_what_is_listed_and_is_broken_off_when_it_is_spent(
         for generation in range(100):
             clock.now += 10.0
             tell(f"generation {generation}")
+            check_stop()
         raise AssertionError("nobody stopped it")
 
     monkeypatch.setattr(Evolution, "propose", propose)

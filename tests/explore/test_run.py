@@ -436,6 +436,35 @@ class TestProgress:
         assert (states[0].total, states[0].known) == (N_CANDIDATES - 1, 1)
 
 
+class TestStopping:
+    def test_after_a_candidate_keeps_it_and_the_next_run_goes_on(self, write: Write, store: Store) -> None:
+        states: list[Progress] = []
+        project = write(measures=MEASURES)
+        state = explore(
+            project,
+            store,
+            workers=1,
+            progress=states.append,
+            stop=lambda: bool(states) and states[-1].done == 2,
+        )
+        assert (state.done, state.is_spent) == (2, False)
+        assert explore(project, store, workers=1).known == 2
+
+    def test_ends_a_search_between_its_rounds(self, write: Write, store: Store) -> None:
+        search = '[[candidates]]\nsearch = "evolution"\npopulation = 12\ngenerations = 400\n'
+        states: list[Progress] = []
+        stop = lambda: bool(states) and "generation 40 of" in states[-1].now  # noqa: E731
+        project = write(CANDIDATES + search, MEASURES)
+        state = explore(project, store, workers=1, progress=states.append, stop=stop)
+        assert state.done == N_CANDIDATES
+        assert not any("generation 80 of" in each.now for each in states)
+
+    def test_before_the_first_candidate_is_no_error(self, write: Write, store: Store) -> None:
+        search = '[[candidates]]\nsearch = "evolution"\n'
+        state = explore(write(search, MEASURES), store, workers=1, stop=lambda: True)
+        assert (state.done, state.total) == (0, 0)
+
+
 class TestBreakingOff:
     """With workers, on a table that is large enough to be in the middle."""
 

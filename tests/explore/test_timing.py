@@ -12,6 +12,7 @@ from sfumato.results.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.workflow.explore import candidate_workers
 from sfumato.workflow.explore.candidate_workers import MAKING, Task
+from sfumato.workflow.explore.original_workers import WorkInputs
 
 
 def test_what_is_loaded_is_not_taken_for_the_cost_of_a_small_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,6 +29,8 @@ def test_what_is_loaded_is_not_taken_for_the_cost_of_a_small_table(monkeypatch: 
     monkeypatch.setattr(candidate_workers, "_loaded", set())
     monkeypatch.setattr(candidate_workers, "sanitize", slow_at_first)
     table, schema = hospital()
-    found = candidate_workers.make(Task("a", Recipe("as-is").normalized(), ()), *schema.bind(table))
+    found = candidate_workers.make(
+        Task("a", Recipe("as-is").normalized(), ()), WorkInputs(*schema.bind(table))
+    )
     assert made == [table.n_rows // 2, table.n_rows]
     assert found.seconds[MAKING] == 1.0

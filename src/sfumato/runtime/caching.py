@@ -1,4 +1,8 @@
-"""Cache costly results: the last few in memory, some on disk between runs."""
+"""Cache costly results: the last few in memory, sums also on a shelf that outlives the process.
+
+Neither cache changes what is computed, only whether it is computed again: a key holds everything that a
+result depends on, and a store drops its sums when a method's version changes.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, Protocol, TypeVar
@@ -91,9 +95,6 @@ class Shelf(Protocol):
     def keep_sums(self, key: str, sums: Any) -> None:
         """Keep sums, as plain data."""
 
-    def taken_of(self, release: str, asked: Iterable[str]) -> dict[str, Any]:
-        """Return what was measured of a release with this fingerprint, if it is there."""
-
 
 _shelf: ContextVar[Shelf | None] = ContextVar("shelf", default=None)
 
@@ -106,12 +107,6 @@ def kept_on(shelf: Shelf | None) -> Iterator[None]:
         yield
     finally:
         _shelf.reset(token)
-
-
-def taken_before(release: str, asked: Iterable[str]) -> dict[str, Any]:
-    """Return what the shelf in use holds of an equal release, by the measures that are asked for."""
-    shelf = _shelf.get()
-    return {} if shelf is None else shelf.taken_of(release, asked)
 
 
 def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:

@@ -11,6 +11,7 @@
     │   ├── ProjectError      a key of the project file
     │   ├── StoreError        the store of candidates
     │   └── MethodFailed      a method that raises, or returns what cannot be used
+    ├── Stopped               work that was asked to end early; never shown
     ├── PolicyNotMet          exit 2: the release exists but may not be published
     ├── VerificationFailed    exit 2: a published folder is not what its manifest says
     ├── Infeasible            exit 3: no release can satisfy what was asked
@@ -139,6 +140,10 @@ class StoreError(UserError):
 
 class MethodFailed(UserError):
     """A method that raises, or returns what cannot be used: told by kind, for its words may show a value."""
+
+
+class Stopped(SfumatoError):
+    """Work that ended early because whoever started it asked for that; it has no result."""
 
 
 class PolicyNotMet(SfumatoError):

@@ -10,7 +10,6 @@ one that lacks memory would fail at a random place instead of ending.
 
 from __future__ import annotations
 
-import math
 import queue
 import time
 from collections import deque
@@ -32,6 +31,7 @@ from sfumato.runtime.processes import (
     interrupts_held_back,
     start,
 )
+from sfumato.runtime.progress import never
 
 _MOMENT = 0.1
 """After how many seconds the limits are looked at."""
@@ -144,7 +144,7 @@ def run_in_workers(
     limits: Limits = UNLIMITED,
     *,
     preload: str = "",
-    ends: float = math.inf,
+    stop: Callable[[], bool] = never,
     meanwhile: Iterable[tuple[Any, Any]] = (),
     listener: Callable[[str], None] = _silent,
 ) -> Generator[tuple[Any, Any]]:
@@ -163,8 +163,8 @@ def run_in_workers(
         How many processes work, and what one piece may use.
     preload
         A module that all workers import.
-    ends
-        When to break off, by the monotonic clock.
+    stop
+        Asked several times a second whether to break off.
     meanwhile
         Pieces with results that are computed here while the workers start, which takes seconds.
     listener
@@ -175,7 +175,7 @@ def run_in_workers(
     inbox: Inbox = queue.SimpleQueue()
     prepared = b""
     try:
-        while time.monotonic() < ends:
+        while not stop():
             n_busy = sum(worker.is_busy for worker in workers.values())
             while len(pending) + n_busy < n_workers and (piece := next(pieces, None)) is not None:
                 pending.append(piece)

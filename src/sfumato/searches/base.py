@@ -18,8 +18,10 @@ class Search(Protocol):
     """A frozen dataclass that proposes recipes for a bound table.
 
     One that is done in seconds may declare ``is_quick = True``: it is then run before anything is made, and
-    what it proposes is ordered together with all that is listed. One that tries methods whose records are
-    changed or made up may name them as ``sanitizers``: what judges these is then measured by default.
+    what it proposes is ordered together with all that is listed. One that takes long calls
+    `sfumato.runtime.progress.check_stop` between its rounds, so that a budget can end it. One that tries
+    methods whose records are changed or synthetic may name them as ``sanitizers``: what judges these is then
+    measured by default.
     """
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:

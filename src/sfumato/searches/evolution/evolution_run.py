@@ -14,6 +14,7 @@ from sfumato.registry.methods import check_bounds
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.runtime.errors import Infeasible
 from sfumato.runtime.machine import processors
+from sfumato.runtime.progress import check_stop
 from sfumato.searches.evolution.nondominated_archive import Archive
 from sfumato.searches.evolution.problems import Evaluation, Problem
 from sfumato.searches.evolution.space import Genes, Space
@@ -159,6 +160,7 @@ def evolve(
         judge.explore(space.sample(np.random.default_rng(seed), 1))
         return _checked(judge)
     for number in generations(judge, chosen, seed):
+        check_stop()
         if number % max(chosen.generations // 10, 1) == 0:
             tell(f"generation {number} of {chosen.generations}, {len(judge.archive)} solutions")
     return _checked(judge)
@@ -207,6 +209,7 @@ def improve(
         if not unsettled:
             empty = Archive.empty(judge.space.n_genes, targets.objectives.shape[1], targets.traits.shape[1])
             return empty.joined(targets.genes, targets.objectives, targets.traits).sorted()
+        check_stop()
         tell(f"improving {len(targets)} solutions, {len(unsettled)} can perhaps be improved further")
         _settle(judge, settled, unsettled[:_BATCH])
 
@@ -218,6 +221,7 @@ def _explore_around(judge: Judge, settled: set[bytes], budget: int) -> None:
         unsettled = [genes for genes in judge.archive.sorted().genes if genes.tobytes() not in settled]
         if not unsettled:
             return
+        check_stop()
         affordable = 1 + (end - judge.n_evaluated) // max(2 * judge.space.n_genes, 1)
         places = np.linspace(0, len(unsettled) - 1, min(len(unsettled), affordable, _BATCH)).astype(int)
         _settle(judge, settled, [unsettled[place] for place in dict.fromkeys(places.tolist())])

@@ -10,19 +10,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sfumato.data.schema import Schema
-from sfumato.data.table import Table
 from sfumato.registry import methods
 from sfumato.registry.plugin_errors import blamed_on, failed, named
 from sfumato.registry.recipe import Recipe
 from sfumato.results.measurement import Measure
 from sfumato.runtime.caching import kept_on
-from sfumato.runtime.errors import MethodFailed
+from sfumato.runtime.errors import MethodFailed, Stopped
 from sfumato.runtime.pool import Limits, Lost
+from sfumato.runtime.progress import never, stoppable
 from sfumato.searches.base import Search
 from sfumato.searches.sweep import MOST_CANDIDATES, Sweep
 from sfumato.workflow.explore.candidate_workers import Task, Written
-from sfumato.workflow.explore.original_workers import Original, done_by_workers
+from sfumato.workflow.explore.original_workers import Original, WorkInputs, done_by_workers
 from sfumato.workflow.store.provenance import asked_key, source_of, version_of
 from sfumato.workflow.store.store import Store
 
@@ -83,14 +82,18 @@ def is_quick(search: Search) -> bool:
     return getattr(type(search), "is_quick", False)
 
 
-def searched(search: Search, ground: ExplorationInputs) -> list[Recipe]:
-    """Run a search and store its proposals."""
+def searched(search: Search, ground: ExplorationInputs, stop: Callable[[], bool] = never) -> list[Recipe]:
+    """Run a search and store its proposals; raise `Stopped` if it was to end early."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
     digest = _digest(search, ground.source)
     luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
-    with kept_on(None):
-        recipes = _proposals_of(search, ground.original, [ground.seed, *luck[:8]], ground.apart)
+    piece = (search, [ground.seed, *luck[:8]])
+    with kept_on(None), stoppable(stop):
+        if ground.apart is None or not methods.is_plugged_in(type(search)):
+            recipes = propose(piece, WorkInputs(ground.original.table, ground.original.schema))
+        else:
+            recipes = _proposals_of_worker(piece, ground.original, ground.apart, stop)
     ground.store.keep_proposals(digest, recipes)
     return recipes
 
@@ -107,36 +110,31 @@ def _former_digest(search: Search, source: str) -> str:
     return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
 
 
-def _proposals_of(search: Search, original: Original, luck: list[int], apart: Limits | None) -> list[Recipe]:
-    """Run a search; a plug-in runs in a process of its own if there are worker processes."""
-    piece = (search, luck)
-    if apart is None or not methods.is_plugged_in(type(search)):
-        return propose(piece, original.table, original.schema)
-    ((_, found),) = done_by_workers(propose, iter([piece]), original, 1, apart)
-    if isinstance(found, Lost):
-        raise MethodFailed(found.reason)
-    return list(found)
-
-
-def propose(
-    piece: tuple[Search, list[int]],
-    table: Table,
-    schema: Schema,
-    at: Callable[[str], None] = lambda _: None,
+def _proposals_of_worker(
+    piece: tuple[Search, list[int]], original: Original, limits: Limits, stop: Callable[[], bool]
 ) -> list[Recipe]:
+    """Run the search of a plug-in in a process of its own."""
+    for _, found in done_by_workers(propose, iter([piece]), original, 1, limits, stop):
+        if isinstance(found, Lost):
+            raise MethodFailed(found.reason)
+        return list(found)
+    raise Stopped("the search was stopped")
+
+
+def propose(piece: tuple[Search, list[int]], inputs: WorkInputs) -> list[Recipe]:
     """Return the proposals of a search, and refuse anything but recipes.
 
     Parameters
     ----------
     piece
         The search, and the numbers that its luck comes from.
-    at
-        Told which method is at work.
+    inputs
+        The original.
     """
     search, luck = piece
-    at(named(type(search)))
+    inputs.at(named(type(search)))
     with blamed_on(search):
-        proposed = search.propose(table, schema, np.random.default_rng(luck))
+        proposed = search.propose(inputs.table, inputs.schema, np.random.default_rng(luck))
         recipes = list(itertools.islice(proposed, MOST_CANDIDATES + 1))
     if not all(isinstance(recipe, Recipe) for recipe in recipes):
         raise failed(type(search), "proposes something else than recipes")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from time import monotonic, perf_counter
@@ -27,8 +27,14 @@ from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.runtime.pool import Limits, Lost
 from sfumato.runtime.progress import listening, speaking_of
 from sfumato.sanitizers.base import sanitize
-from sfumato.workflow.explore.original_workers import Original, done_by_worker, done_by_workers
+from sfumato.workflow.explore.original_workers import (
+    Original,
+    WorkInputs,
+    done_by_worker,
+    done_by_workers,
+)
 from sfumato.workflow.explore.release_fingerprint import fingerprint_of
+from sfumato.workflow.store.store import Store
 
 MAKING = ""
 """The part of a candidate's time that is making its release; every other part is a measure."""
@@ -91,6 +97,7 @@ class Finished:
 def finished(
     tasks: Iterator[Task | None],
     original: Original,
+    store: Store,
     workers: int,
     limits: Limits,
     ends: float = math.inf,
@@ -109,8 +116,10 @@ def finished(
     ----------
     tasks
         What to do, asked for one by one; ``None`` where nothing is to be done until something is finished.
-    original, workers, limits
-        The original, how many processes work, and what one candidate may use.
+    original, store
+        The original, and its store, where what is made here looks up measurements of equal releases.
+    workers, limits
+        How many processes work, and what one candidate may use.
     ends
         When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
         then given up, and what is at work here is finished.
@@ -119,6 +128,7 @@ def finished(
         whose first is made are made here, too, for as long as it takes to start processes; of a small table
         for longer, since few are left then.
     """
+    inputs = WorkInputs(original.table, original.schema, store)
     alone = workers == 1 and not limits.need_watching
     is_small = original.table.n_rows <= _SMALL
     watched = limits.given or (limits.need_watching and (at_once or not is_small))
@@ -126,7 +136,7 @@ def finished(
     here: list[Task] = []
     if not watched:
         at_first = math.inf if alone else 0.0 if at_once else _LONGER if is_small else _AT_FIRST
-        yield from _make_here(tasks, original, ends, at_first, later)
+        yield from _make_here(tasks, inputs, ends, at_first, later)
     if alone:
         return
     while watched and not limits.given and (task := next(tasks, None)) is not None:
@@ -135,15 +145,19 @@ def finished(
             break
         here.append(task)
     rest = itertools.chain(later, tasks)
-    meanwhile = ((task, make(task, original.table, original.schema)) for task in here if monotonic() < ends)
-    with closing(done_by_workers(make, rest, original, workers, limits, ends, meanwhile)) as results:
+
+    def is_over() -> bool:
+        return monotonic() >= ends
+
+    meanwhile = ((task, make(task, inputs)) for task in here if not is_over())
+    with closing(done_by_workers(make, rest, original, workers, limits, is_over, meanwhile)) as results:
         for task, result in results:
             lost = isinstance(result, Lost)
             yield _failed(task, result.reason, result.seconds) if lost else result
 
 
 def _make_here(
-    tasks: Iterator[Task | None], original: Original, ends: float, at_first: float, later: list[Task]
+    tasks: Iterator[Task | None], inputs: WorkInputs, ends: float, at_first: float, later: list[Task]
 ) -> Generator[Finished]:
     """Make the first candidate of every method here, others for a while, and leave the rest for later."""
     took: dict[str, float] = {}
@@ -154,7 +168,7 @@ def _make_here(
             if method in took:
                 return
             continue
-        result = make(task, original.table, original.schema)
+        result = make(task, inputs)
         at_first -= monotonic() - began if method in took else 0.0
         took[method] = monotonic() - began
         yield result
@@ -163,10 +177,6 @@ def _make_here(
 def has_parameters(sanitizer: str) -> bool:
     """Return whether a method has parameters; publishing everything or nothing has none."""
     return bool(methods.parameters_of(methods.look_up("sanitizer", sanitizer)))
-
-
-def _ignore_method(method: str) -> None:
-    """Ignore the name of the method at work."""
 
 
 def _is_plugged_in(task: Task) -> bool:
@@ -190,32 +200,29 @@ def made_and_measured(
     """Make and measure one release; if a plug-in takes part, in a process that may crash."""
     bound, piece = schema.bind(table), (recipe.seeded(), tuple(measures))
     if not uses_plugin(recipe, measures):
-        return _made_and_measured(piece, *bound)
+        return _made_and_measured(piece, WorkInputs(*bound))
     release, rows, measurements = done_by_worker(_unlinked_and_measured, piece, *bound)
     return release.linked_to(Origin(bound[0], rows)), measurements
 
 
 def _unlinked_and_measured(
-    piece: tuple[Recipe, Sequence[Written | Measure]], table: Table, schema: Schema, at: Callable[[str], None]
+    piece: tuple[Recipe, Sequence[Written | Measure]], inputs: WorkInputs
 ) -> tuple[Release, Integers | None, tuple[Measurement, ...]]:
     """Do the work in a worker, which sends no copy of the original back."""
-    release, measurements = _made_and_measured(piece, table, schema, at)
+    release, measurements = _made_and_measured(piece, inputs)
     return release.unlinked(), release.origin.linked_rows, measurements
 
 
 def _made_and_measured(
-    piece: tuple[Recipe, Sequence[Written | Measure]],
-    table: Table,
-    schema: Schema,
-    at: Callable[[str], None] = _ignore_method,
+    piece: tuple[Recipe, Sequence[Written | Measure]], inputs: WorkInputs
 ) -> tuple[LinkedRelease, tuple[Measurement, ...]]:
     recipe, measures = piece
-    at(named(type(recipe.build())))
-    release = sanitize(table, schema, recipe)
+    inputs.at(named(type(recipe.build())))
+    release = sanitize(inputs.table, inputs.schema, recipe)
     taken: list[Measurement] = []
     for written in measures:
         asked = written if isinstance(written, Measure) else build_measure(written)
-        at(named(type(asked)))
+        inputs.at(named(type(asked)))
         taken += measure(release, [asked])
     return release, tuple(taken)
 
@@ -225,21 +232,15 @@ def _parts(method: object) -> tuple[Any, ...]:
     return getattr(model, "parts", ())
 
 
-def make(task: Task, table: Table, schema: Schema, at: Callable[[str], None] = _ignore_method) -> Finished:
-    """Make and measure a candidate; reuse the measurements of an equal release.
-
-    Parameters
-    ----------
-    at
-        Told which method is at work.
-    """
+def make(task: Task, inputs: WorkInputs) -> Finished:
+    """Make and measure a candidate; reuse the measurements of an equal release in the store."""
     if task.recipe.sanitizer not in _loaded:
         _loaded.add(task.recipe.sanitizer)
-        _warm_up(task, table, schema)
+        _warm_up(task, inputs.table, inputs.schema)
     watch = _Stopwatch()
     try:
         with speaking_of(str(task.recipe)):
-            taken, fingerprint = _make_and_measure(task, table, schema, at, watch)
+            taken, fingerprint = _make_and_measure(task, inputs, watch)
     except MethodFailed as reason:
         return _failed(task, str(reason), watch.whole)
     except Infeasible as reason:
@@ -259,7 +260,7 @@ def _warm_up(task: Task, table: Table, schema: Schema) -> None:
     if _is_plugged_in(task):
         return
     ends = monotonic() + _WARM_UP_SECONDS
-    with kept_on(None), listening(_ignore_method), suppress(SfumatoError):
+    with kept_on(None), listening(lambda _: None), suppress(SfumatoError):
         release = sanitize(few_rows(table, min(_FEW, max(table.n_rows // 2, 1))), schema, task.recipe)
         for _, written in task.asked:
             if monotonic() < ends:
@@ -289,12 +290,13 @@ class _Stopwatch:
 
 
 def _make_and_measure(
-    task: Task, table: Table, schema: Schema, at: Callable[[str], None], watch: _Stopwatch
+    task: Task, inputs: WorkInputs, watch: _Stopwatch
 ) -> tuple[dict[str, list[Measurement]], str]:
-    at(named(type(task.recipe.build())))
-    release = sanitize(table, schema, task.recipe)
+    inputs.at(named(type(task.recipe.build())))
+    release = sanitize(inputs.table, inputs.schema, task.recipe)
     fingerprint = fingerprint_of(release)
-    before = taken_before(fingerprint, [key for key, _ in task.asked])
+    keys = [key for key, _ in task.asked]
+    before = {} if inputs.store is None else inputs.store.taken_of(fingerprint, keys)
     watch.stop(MAKING)
     taken = {}
     for key, written in task.asked:
@@ -302,7 +304,7 @@ def _make_and_measure(
             taken[key] = before[key]
             continue
         asked = written if isinstance(written, Measure) else build_measure(written)
-        at(named(type(asked.model if isinstance(asked, LevelReached) else asked)))
+        inputs.at(named(type(asked.model if isinstance(asked, LevelReached) else asked)))
         taken[key] = measure(release, [written])
         watch.stop(key)
     return taken, fingerprint

@@ -14,7 +14,7 @@ from sfumato.workflow.explore.candidate_tasks import (
     still_open,
     with_keys,
 )
-from sfumato.workflow.explore.original_workers import Original
+from sfumato.workflow.explore.original_workers import Original, WorkInputs
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.store import Store
 
@@ -57,7 +57,7 @@ def dry_run(project: Project, store: Store, workers: int) -> DryRun:
     for search in project.searches:
         recipes = listed(search, ground)
         if recipes is None and is_quick(search):
-            recipes = propose((search, [ground.seed]), table, schema)
+            recipes = propose((search, [ground.seed]), WorkInputs(table, schema))
         n_searches += recipes is None
         every.update({task.id: task for task in map(ground.task, recipes or ())})
     n_open = len(still_open(every.values(), store))

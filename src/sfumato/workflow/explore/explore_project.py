@@ -21,9 +21,9 @@ from sfumato.results.frontier import Alias, Candidate, Frontier, only_made
 from sfumato.results.measurement import Measure, build_measure
 from sfumato.runtime import machine
 from sfumato.runtime.caching import kept_on
-from sfumato.runtime.errors import MethodFailed, ProjectError
+from sfumato.runtime.errors import MethodFailed, ProjectError, Stopped
 from sfumato.runtime.pool import UNLIMITED, Limits
-from sfumato.runtime.progress import listening
+from sfumato.runtime.progress import listening, never
 from sfumato.searches.base import Search
 from sfumato.workflow.explore.candidate_tasks import (
     ExplorationInputs,
@@ -105,6 +105,7 @@ def explore(
     limits: Limits = UNLIMITED,
     budget: float | None = None,
     progress: Callable[[Progress], None] = lambda _: None,
+    stop: Callable[[], bool] = never,
     read: DataRead | None = None,
 ) -> Progress:
     """Make and measure all candidates of a project that the store lacks.
@@ -135,6 +136,9 @@ def explore(
     progress
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
         has come.
+    stop
+        Asked after every candidate and between the rounds of a search whether to end early. What is at work
+        then is given up.
     read
         The data, where it was read already.
     """
@@ -155,9 +159,10 @@ def explore(
             limits=limits,
             budget=budget,
             progress=progress,
+            stop=stop,
             began=began,
         )
-    if not state.total + state.known and not state.is_spent:
+    if not (state.total + state.known or state.is_spent or stop()):
         raise ProjectError(f"{project.path.name} has no candidates; add a [[candidates]] block")
     return state
 
@@ -175,6 +180,7 @@ def fill(
     limits: Limits,
     budget: float | None,
     progress: Callable[[Progress], None],
+    stop: Callable[[], bool] = never,
     began: float | None = None,
 ) -> Progress:
     """Make and measure everything in the plan that the store lacks; the caller holds the store's lock.
@@ -191,7 +197,7 @@ def fill(
         What to measure of each candidate.
     axes
         The frontier whose gaps are filled with what is left of a budget.
-    seed, workers, limits, budget, progress
+    seed, workers, limits, budget, progress, stop
         As in `explore`.
     began
         When the exploration began, by the monotonic clock; by default now.
@@ -206,20 +212,20 @@ def fill(
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    course = _ExplorationRun(ground, axes, workers, began, ends, progress)
-    with listening(course.report_words), kept_on(store), suppress(_BudgetSpent):
+    course = _ExplorationRun(ground, axes, began, ends, progress, stop)
+    with listening(course.report_words), kept_on(store), suppress(Stopped):
         tasks = course.tasks(entries)
         # what is to be done is counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
-        with closing(finished(every, ground.original, workers, limits, ends, at_once=is_told)) as results:
+        with closing(
+            finished(every, ground.original, store, workers, limits, ends, at_once=is_told)
+        ) as results:
             for result in results:
                 course.store_result(result)
+                if stop():
+                    break
     return course.ended()
-
-
-class _BudgetSpent(BaseException):
-    """Raised if the budget ends while a search is running."""
 
 
 @dataclass(frozen=True)
@@ -244,25 +250,25 @@ class _ExplorationRun:
         What it stands on.
     axes
         The frontier whose gaps are filled.
-    workers
-        How many work at it.
     began, ends
         When it began and when it ends, by the monotonic clock.
     progress
         Told how far it has come.
+    stop
+        Asked whether to end early.
     """
 
     def __init__(
         self,
         ground: ExplorationInputs,
         axes: tuple[str, str],
-        workers: int,
         began: float,
         ends: float,
         progress: Callable[[Progress], None],
+        stop: Callable[[], bool],
     ) -> None:
-        self.ground, self.axes, self.workers = ground, axes, workers
-        self.began, self.ends, self.progress = began, ends, progress
+        self.ground, self.axes = ground, axes
+        self.began, self.ends, self.progress, self.stop = began, ends, progress, stop
         self.state = Progress(0, 0, 0, 0, 0.0)
         self.told = _ReportedFaults()
         self.costs = MethodCosts()
@@ -273,7 +279,6 @@ class _ExplorationRun:
         self.ids: set[str] = set()
         self.made: dict[str, Candidate] = {}
         self.n_given = 0
-        self.is_searching = False
 
     def tasks(self, entries: Sequence[PlanEntry]) -> Iterator[Task | None]:
         """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
@@ -326,14 +331,11 @@ class _ExplorationRun:
         return self.n_given > self.state.done
 
     def _search_results(self, search: Search) -> list[Recipe]:
-        self.is_searching = True
         try:
-            return searched(search, self.ground)
+            return searched(search, self.ground, lambda: self.stop() or monotonic() >= self.ends)
         except MethodFailed as reason:
             self.told.tell(str(reason), str(reason))
             return []
-        finally:
-            self.is_searching = False
 
     @property
     def _gap_key(self) -> str:
@@ -417,8 +419,6 @@ class _ExplorationRun:
 
     def report_words(self, words: str) -> None:
         """Report what is being searched or measured."""
-        if self.is_searching and monotonic() >= self.ends:
-            raise _BudgetSpent
         self.progress(replace(self.state, now=words, **self._times()))
 
     def _report(self, **changed: Any) -> None:

@@ -6,7 +6,6 @@ original.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from sfumato.kernels.compilation import notify_when_compiling
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed
 from sfumato.runtime.pool import UNLIMITED, Limits, Lost, Reporter, run_in_workers
-from sfumato.runtime.progress import listening, tell
+from sfumato.runtime.progress import listening, never, tell
 from sfumato.workflow.store.store import IN_MEMORY, Store
 
 _PRELOAD = "sfumato.workflow.explore.preload"
@@ -35,8 +34,32 @@ class Original:
     store: Path
 
 
-Work = Callable[[Any, Table, Schema, Callable[[str], None]], Any]
-"""Do a piece of work with the original; say by the last argument which method is at work."""
+def _ignore(method: str) -> None:
+    """Ignore the name of the method at work."""
+
+
+@dataclass(frozen=True, eq=False)
+class WorkInputs:
+    """What a piece of work is done with.
+
+    Parameters
+    ----------
+    table, schema
+        The original, bound.
+    store
+        Where measurements of equal releases are looked up.
+    at
+        Told which method is at work: it is named if the process dies.
+    """
+
+    table: Table
+    schema: Schema
+    store: Store | None = None
+    at: Callable[[str], None] = _ignore
+
+
+Work = Callable[[Any, WorkInputs], Any]
+"""Do a piece of work."""
 
 
 def done_by_workers(
@@ -45,7 +68,7 @@ def done_by_workers(
     original: Original,
     n_workers: int,
     limits: Limits,
-    ends: float = math.inf,
+    stop: Callable[[], bool] = never,
     meanwhile: Iterable[tuple[Any, Any]] = (),
 ) -> Generator[tuple[Any, Any]]:
     """Yield each piece with its result; see `run_in_workers`."""
@@ -55,7 +78,7 @@ def done_by_workers(
         n_workers,
         limits,
         preload=_PRELOAD,
-        ends=ends,
+        stop=stop,
         meanwhile=meanwhile,
         listener=tell,
     )
@@ -79,4 +102,5 @@ def _opened(work: Work, original: Original, reporter: Reporter) -> Iterator[Call
     threadpool_limits(1)
     notify_when_compiling(reporter.pause)
     with Store(original.store, create=False) as store, kept_on(store), listening(reporter.say):
-        yield lambda piece: work(piece, original.table, original.schema, reporter.is_at)
+        inputs = WorkInputs(original.table, original.schema, store, reporter.is_at)
+        yield lambda piece: work(piece, inputs)

@@ -182,10 +182,6 @@ class Jobs:
             job.wait(2 * PATIENCE)
 
 
-class _Paused(BaseException):
-    """Raised between two candidates."""
-
-
 def explore_for_pages(parent: ParentProcess) -> None:
     """Explore a project, obey the server, and report the progress."""
     # what the server was started with, as by nohup, may ignore what ends an exploration
@@ -196,12 +192,13 @@ def explore_for_pages(parent: ParentProcess) -> None:
         parent.when_left(lambda: None)
         threading.Thread(target=_obey, args=(parent, paused), daemon=True).start()
         _explore(project, workers, budget, paused, parent.send)
-    except (KeyboardInterrupt, _Paused, BrokenPipeError):
+    except (KeyboardInterrupt, BrokenPipeError):
         return
     except SfumatoError as error:
         parent.send(_End(False, " ".join(str(error).split())))
     else:
-        parent.send(_End(True))
+        if not paused.is_set():
+            parent.send(_End(True))
 
 
 def _explore(
@@ -215,16 +212,11 @@ def _explore(
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 
-    def progress(state: Progress) -> None:
-        say(state)
-        if paused.is_set():
-            raise _Paused
-
     described = Project.load(project)
     if not described.data_path.is_file():
         described.read()
     with Store(described.store_path) as store:
-        explore(described, store, workers=workers, budget=budget, progress=progress)
+        explore(described, store, workers=workers, budget=budget, progress=say, stop=paused.is_set)
 
 
 def _obey(parent: ParentProcess, paused: threading.Event) -> None:
