@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.table import People
-from sfumato.runtime.arrays import Codes, Floats, Integers, frozen, sealed
+from sfumato.runtime.arrays import Codes, Floats, Integers, freeze, sealed
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,7 @@ class SensitiveCounts:
     people: SharedCounts | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "starts", frozen(self.starts, np.int64))
-        object.__setattr__(self, "values", frozen(self.values, np.int32))
-        object.__setattr__(self, "counts", frozen(self.counts, np.int64))
-        object.__setattr__(self, "prior", frozen(self.prior, np.float64))
+        freeze(self, starts=np.int64, values=np.int32, counts=np.int64, prior=np.float64)
 
     @cached_property
     def sizes(self) -> Integers:
@@ -158,10 +155,7 @@ class EquivalenceClasses:
     persons: Integers | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_of", frozen(self.class_of, np.int64))
-        object.__setattr__(self, "sizes", frozen(self.sizes, np.int64))
-        if self.persons is not None:
-            object.__setattr__(self, "persons", frozen(self.persons, np.int64))
+        freeze(self, class_of=np.int64, sizes=np.int64, persons=np.int64)
 
     @property
     def people(self) -> Integers:

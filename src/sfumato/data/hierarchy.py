@@ -24,7 +24,7 @@ from sfumato.data.table import (
     Value,
     text,
 )
-from sfumato.runtime.arrays import Codes, Integers, frozen, sealed
+from sfumato.runtime.arrays import Codes, Integers, freeze, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable
 from sfumato.runtime.numerals import (
@@ -80,8 +80,7 @@ class Hierarchy:
     leaves: tuple[Value, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "node_of", frozen(self.node_of, np.int32))
-        object.__setattr__(self, "sizes", tuple(frozen(sizes, np.int64) for sizes in self.sizes))
+        freeze(self, node_of=np.int32, sizes=np.int64)
 
     @property
     def height(self) -> int:

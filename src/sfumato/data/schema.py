@@ -128,7 +128,6 @@ class Schema:
     survey_weight: str | None = None
     household: str | None = None
     given: Schema | None = field(default=None, repr=False, compare=False)
-    _by_name: dict[str, Attribute] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.missing not in ("category", "drop"):
@@ -143,7 +142,6 @@ class Schema:
             raise SchemaError(
                 f"column {self.household!r} cannot be both the weight and the household; name two"
             )
-        object.__setattr__(self, "_by_name", {attribute.name: attribute for attribute in self.attributes})
         if self.pseudonym and self.person is None:
             raise SchemaError("pseudonym: nothing tells whose a record is; name the column in person")
         if self.person is not None and self[self.person].is_released:
@@ -151,6 +149,10 @@ class Schema:
                 f"person: {self.person!r} is {self[self.person].role}, and whose a record is, is never "
                 "published; give it role = 'identifying'"
             )
+
+    @cached_property
+    def _by_name(self) -> dict[str, Attribute]:
+        return {attribute.name: attribute for attribute in self.attributes}
 
     def __getitem__(self, name: str) -> Attribute:
         if name not in self._by_name:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from sfumato.registry.display import as_pandas, listed
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze, sealed
 from sfumato.runtime.errors import DataError, suggestion
 from sfumato.runtime.numerals import _whole_or_float
 
@@ -50,7 +50,7 @@ class Column:
     kind: Kind = "categorical"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
+        freeze(self, codes=np.int32)
 
     @property
     def has_missing(self) -> bool:
@@ -133,8 +133,7 @@ class HouseholdMembers:
     household_of: Integers = field(repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "row_of", frozen(self.row_of, np.int64))
-        object.__setattr__(self, "household_of", frozen(self.household_of, np.int64))
+        freeze(self, row_of=np.int64, household_of=np.int64)
 
     def take(self, rows: Integers, weights: Integers) -> HouseholdMembers:
         """Return the membership of the first so many records of these rows, which are numbered from 0."""
@@ -184,12 +183,7 @@ class Table:
     households: HouseholdMembers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", frozen(self.weights, np.int64))
-        object.__setattr__(self, "columns", dict(self.columns))
-        if self.person_of is not None:
-            object.__setattr__(self, "person_of", frozen(self.person_of, np.int64))
-        if self.survey_weights is not None:
-            object.__setattr__(self, "survey_weights", frozen(self.survey_weights, np.float64))
+        freeze(self, columns=dict, weights=np.int64, person_of=np.int64, survey_weights=np.float64)
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from sfumato.data.table import Value
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze
 
 Predicts = Literal["category", "number"]
 Encoding = Literal["columns", "bins", "codes"]
@@ -102,10 +102,8 @@ class Predictions:
     trouble: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", frozen(self.rows, np.int64))
-        object.__setattr__(self, "weights", frozen(self.weights, np.int64))
-        kind = np.int32 if self.predicts == "category" else np.float64
-        object.__setattr__(self, "predicted", frozen(self.predicted, kind))
+        predicted = np.int32 if self.predicts == "category" else np.float64
+        freeze(self, rows=np.int64, weights=np.int64, predicted=predicted)
 
     @property
     def finished(self) -> bool:

@@ -64,7 +64,8 @@ class DeltaDisclosure(PrivacyModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # merged with a group that lacks it, a value can become rarer than in any group that counts it
+        # a fact of the class that depends on a parameter here: merged with a group that lacks it, a value can
+        # become rarer than in any group that counts it
         object.__setattr__(self, "monotone", self.absent == "violates")
 
     def scores(self, classes: EquivalenceClasses) -> Floats:

@@ -35,17 +35,40 @@ def frozen(array: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     return sealed(np.array(array, dtype=dtype, order="C"))
 
 
-def freeze_arrays(instance: object, **types: type[np.generic]) -> None:
-    """Freeze array fields of a frozen dataclass, from its ``__post_init__``: each gets its element type.
+def freeze(value: object, **kinds: type[Any]) -> None:
+    """Convert fields of a frozen dataclass in its ``__post_init__``; nothing else writes to such a value.
 
-    Kernels are compiled for these types, and nobody can change a value object from outside. A field that is
-    ``None`` stays so.
+    Parameters
+    ----------
+    value
+        The dataclass.
+    kinds
+        For each field a type of elements, for a read-only array or a tuple of them, or another type, such as
+        `dict`, which copies what was given. A field that is ``None`` stays so.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Sizes:
+    ...     sizes: Integers
+    ...
+    ...     def __post_init__(self) -> None:
+    ...         freeze(self, sizes=np.int64)
+    >>> Sizes([3, 4]).sizes
+    array([3, 4])
     """
-    for name, dtype in types.items():
-        array = getattr(instance, name)
-        if array is not None:
-            # the one place where a frozen instance is written: what the caller passed is replaced by itself
-            object.__setattr__(instance, name, frozen(array, dtype))
+    for name, kind in kinds.items():
+        given = getattr(value, name)
+        if given is None:
+            continue
+        if not issubclass(kind, np.generic):
+            converted = kind(given)
+        elif isinstance(given, tuple):
+            converted = tuple(frozen(array, kind) for array in given)
+        else:
+            converted = frozen(given, kind)
+        object.__setattr__(value, name, converted)
 
 
 def sealed(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -108,11 +108,6 @@ class CutSpace:
     attributes: tuple[AttributeCuts, ...]
     rows: UnitRecords
     free: tuple[str, ...] = ()
-    _covers: Floats = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        covers = [attribute.losses.ravel() for attribute in self.attributes]
-        object.__setattr__(self, "_covers", np.concatenate(covers))
 
     @classmethod
     def of(
@@ -229,6 +224,11 @@ class CutSpace:
             steps.inside[row, inside] = True
         return steps
 
+    @cached_property
+    def _losses(self) -> Floats:
+        """The losses of all blocks of all attributes, one attribute after the other."""
+        return np.concatenate([attribute.losses.ravel() for attribute in self.attributes])
+
     def is_valid(self, genes: Genes) -> bool:
         """Return whether every block of a constrained attribute is a node."""
         return all(
@@ -243,7 +243,7 @@ class CutSpace:
             *cut_blocks(
                 np.ascontiguousarray(genes, dtype=np.uint8),
                 self.rows.records.first_unit,
-                self._covers,
+                self._losses,
                 first_cover,
             )
         )
