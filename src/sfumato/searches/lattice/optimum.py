@@ -1,4 +1,24 @@
-"""The best full-domain recoding: exact where time suffices, else the best found and a bound on all others."""
+"""Find the best full-domain recoding by branch and bound.
+
+What is computed: of all nodes at which a model holds once the failing records are suppressed, the one with
+the lowest cost. If the budget is spent before that is proven, the best node found and a bound on all
+others.
+
+Why it is right: a box holds all nodes between a finest and a coarsest one, and each of them is finer than
+the coarsest. Evaluating the coarsest node therefore bounds them all. A record is suppressed at every finer
+node if the model's `lost_share` says so. A level loses at least as much as the levels below it (`nested`),
+so each attribute loses at least what its finest level in the box does. A box that cannot hold a better node
+is dropped; any other is cut in two, so that every node is in exactly one box. When no box is open, the best
+node is proven. If levels do not nest, nothing is bounded and every node is evaluated.
+
+What it costs: an evaluation groups all distinct rows once. There may be as many evaluations as nodes, which
+are exponentially many in the attributes. Evaluated nodes and open boxes are limited to `_MOST_HELD`; the
+boxes with the highest bounds are forgotten first, and the lowest of these bounds stays part of the answer.
+
+Papers: R. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", 2005, for the search by
+lower bounds; F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", 2012, for walking the
+lattice.
+"""
 
 from __future__ import annotations
 
@@ -37,16 +57,17 @@ Objective = Literal[
 _TIE = 1e-12
 # A number of records that was computed from shares may be this much too high.
 _ROUNDING = 1e-6
-# What is held at most at a time: boxes, and nodes that need not be looked at again.
+# At most so many boxes are open, and so many evaluated nodes are remembered.
 _MOST_HELD = 200_000
-# After so many nodes a search looks around the best one, in so many walks, before it goes on.
+# After so many evaluations the search walks downhill from the best node, so many times, before it goes on: a
+# better node closes more boxes.
 _FIRST_WALK = 500
 _WALKS = 20
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best node that was found, and what is known of all others.
+    """The best node that the search found, and a bound on all others.
 
     Parameters
     ----------
@@ -57,7 +78,7 @@ class Optimum:
     n_suppressed, n_classes
         How many records are suppressed there, and how many classes remain.
     n_evaluated, n_nodes
-        How many nodes were looked at, and how many there are.
+        How many nodes were evaluated, and how many there are.
     bound
         No node of the lattice has a better score than this.
     exact
@@ -101,7 +122,7 @@ def optimal_node(
         geometric mean of 1 + the total loss of each attribute, less 1, and
         ``average-class-size-with-suppressed`` counts the suppressed records as one class more.
     budget, evaluations
-        How many seconds to search and how many nodes to look at; without a limit until the best node is
+        How many seconds to search and how many nodes to evaluate; without a limit until the best node is
         proven.
 
     References
@@ -180,7 +201,7 @@ class _Node:
 
 
 def _is_better(cost: float, levels: Levels, best: _Node) -> bool:
-    """Return whether a cost is below the best, or a tie with lexicographically smaller levels."""
+    """Return whether a cost is below the best one, or a tie with lexicographically smaller levels."""
     if best.cost == math.inf:
         return cost < math.inf
     tie = _TIE * max(1.0, abs(best.cost))
@@ -414,11 +435,9 @@ def _without_largest(losses: Floats, counts: Integers, n_left_out: int) -> float
 
 @dataclass
 class _Search:
-    """Branch and bound over boxes of the lattice.
+    """Branch and bound over boxes of the lattice, the box with the lowest bound first.
 
-    A box holds all nodes between a finest and a coarsest one. They cost at least what the coarsest node
-    says of finer ones, taken at the finest node. The box with the lowest bound is cut in two, until no
-    box can hold a better node than the best one found.
+    A heap entry is the bound of a box, a number that breaks ties, its finest levels and its coarsest node.
     """
 
     problem: _NodeProblem
@@ -439,17 +458,18 @@ class _Search:
         next_walk = _FIRST_WALK
         while self.boxes and not self._spent():
             bound, _, finest, coarsest = heapq.heappop(self.boxes)
+            # the best node may have improved since the box was added
             if self._is_open(bound, finest) and finest != coarsest.levels:
                 self._cut(bound, finest, coarsest)
             if self.n_evaluated >= next_walk:
-                self._walk(self.n_evaluated + self.n_evaluated // 4)
+                self._walk_downhill(until=self.n_evaluated + self.n_evaluated // 4)
                 next_walk = 2 * self.n_evaluated
         return self._result()
 
     def _spent(self) -> bool:
         return self.n_evaluated >= self.most or time.monotonic() >= self.deadline
 
-    def _look(self, levels: Levels) -> _Node:
+    def _evaluated(self, levels: Levels) -> _Node:
         node = self.known.get(levels)
         if node is None:
             node = self.problem.evaluate(levels)
@@ -473,7 +493,7 @@ class _Search:
         return _is_better(bound, finest, self.best)
 
     def _add(self, finest: Levels, coarsest: _Node) -> None:
-        """Add a box, unless it is closed; if there are too many, forget those with the highest bounds."""
+        """Add a box if it may hold a better node; if there are too many, forget those with high bounds."""
         bound = coarsest.base
         if bound < math.inf and self.problem.separable:
             bound += self.problem.total(finest, coarsest.steps)
@@ -489,13 +509,13 @@ class _Search:
             del self.boxes[_MOST_HELD // 2 :]
 
     def _cut(self, bound: float, finest: Levels, coarsest: _Node) -> None:
-        """Leave out levels that alone cost too much; where there are none, cut off one coarsest level."""
+        """Drop levels that alone cost too much; where there are none, cut the box at one coarsest level."""
         levels = self._affordable(bound, finest, coarsest)
         if levels != coarsest.levels:
-            self._add(finest, self._look(levels))
+            self._add(finest, self._evaluated(levels))
             return
         place = max(range(len(levels)), key=lambda place: self._promise(place, finest, coarsest))
-        self._add(finest, self._look(_replaced(levels, place, levels[place] - 1)))
+        self._add(finest, self._evaluated(_replaced(levels, place, levels[place] - 1)))
         self._add(_replaced(finest, place, levels[place]), coarsest)
 
     def _affordable(self, bound: float, finest: Levels, coarsest: _Node) -> Levels:
@@ -511,7 +531,7 @@ class _Search:
         return tuple(levels)
 
     def _promise(self, place: int, finest: Levels, coarsest: _Node) -> float:
-        """Return what a cut promises: an upper part that costs much, a lower one with many more nodes."""
+        """Rate a cut: the upper part should cost much more, the lower part should group much finer."""
         low, high = finest[place], coarsest.levels[place]
         if low == high:
             return -1.0
@@ -522,7 +542,7 @@ class _Search:
         dearer = coarsest.steps[first + high] - coarsest.steps[first + low]
         return dearer * math.log(1 + n_nodes[high - 1] / n_nodes[high])
 
-    def _walk(self, until: int) -> None:
+    def _walk_downhill(self, until: int) -> None:
         """Go downhill from the best node and from random changes of it, up to so many evaluations."""
         rng = np.random.default_rng(self.n_evaluated)
         node = self.best
@@ -536,14 +556,14 @@ class _Search:
             levels = np.array(self.best.levels)
             places = rng.choice(len(levels), min(4, len(levels)), replace=False)
             levels[places] = rng.integers(0, np.array(self.top.levels)[places] + 1)
-            node = self._look(tuple(levels.tolist()))
+            node = self._evaluated(tuple(levels.tolist()))
 
     def _around(self, node: _Node, until: int) -> Iterator[_Node]:
         for levels in _neighbours(node.levels, self.top.levels):
             if self._spent() or self.n_evaluated >= until:
                 return
             if not self.problem.separable or self.problem.total(levels, self.top.steps) <= node.cost:
-                yield self._look(levels)
+                yield self._evaluated(levels)
 
     def _result(self) -> Optimum:
         best, lattice = self.best, self.problem.lattice

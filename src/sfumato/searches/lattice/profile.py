@@ -1,4 +1,21 @@
-"""The profile of a lattice: every full-domain recoding with all its privacy levels and losses."""
+"""Describe every full-domain recoding of a table: all its privacy levels and losses.
+
+What is computed: for every node of the lattice the number of its classes, the fewest people of one, the sum
+of their squared sizes, general loss, for each number of people below `LARGEST_K` the classes that have it,
+and the `SCORES` of each sensitive attribute. Losses and suppression for any k follow without another look
+at the rows.
+
+Why it is right: where the levels nest, the classes of a coarser node are unions of those of a finer one.
+Sizes, losses and histograms of sensitive values then add up, and every score is a function of them. Where
+the levels do not nest, or the groups do not fit the memory, each node is counted from the rows by the
+models themselves; tests compare both ways.
+
+What it costs: rolled up, a node takes time in proportion to the groups of a finer one, and two buffers of
+groups for each attribute are held. Counted from the rows, each node takes time in proportion to the rows.
+
+Paper: K. LeFevre, D. DeWitt, R. Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005, whose
+rollup property this is.
+"""
 
 from __future__ import annotations
 
@@ -68,30 +85,29 @@ _OF_NODES: tuple[type[PrivacyModel | Measure], ...] = (
     AverageClassSize,
     Precision,
 )
-# one for each of `SCORES`
-_OF_SENSITIVE: tuple[type[PrivacyModel | Measure], ...] = (
-    DistinctDiversity,
-    ProbabilisticDiversity,
-    EntropyDiversity,
-    TCloseness,
-    TCloseness,
-    TCloseness,
-    PrivacyLoss,
-    KnowledgeGain,
-    AccuracyGain,
-    DeltaDisclosure,
-    BetaLikeness,
-    PrivacyLoss,
-)
+_OF_SENSITIVE: dict[str, type[PrivacyModel | Measure]] = {
+    "distinct-diversity": DistinctDiversity,
+    "probabilistic-diversity": ProbabilisticDiversity,
+    "entropy-diversity": EntropyDiversity,
+    "t-closeness": TCloseness,
+    "t-closeness-ordered": TCloseness,
+    "t-closeness-hierarchical": TCloseness,
+    "privacy-loss": PrivacyLoss,
+    "knowledge-gain": KnowledgeGain,
+    "accuracy-gain": AccuracyGain,
+    "delta-disclosure": DeltaDisclosure,
+    "beta-likeness": BetaLikeness,
+    "mean-privacy-loss": PrivacyLoss,
+}
 _BETTER: dict[str, Better] = {
     **{name_of(cls): cls.better for cls in _OF_NODES},
-    **{name: cls.better for name, cls in zip(SCORES, _OF_SENSITIVE, strict=True)},
+    **{name: cls.better for name, cls in _OF_SENSITIVE.items()},
 }
 
 
 @dataclass(frozen=True)
 class PeopleProfile:
-    """What a class of so many people does not tell by that: how many records it has.
+    """What the numbers of people of classes do not say: how many records they have.
 
     Parameters
     ----------
@@ -219,15 +235,15 @@ class LatticeProfile:
         return kept / np.maximum(n_classes, 1)
 
     def pareto(self, axes: Sequence[str]) -> Integers:
-        """Return the nodes that no other beats on these scores, the best on the first axis first.
+        """Return the nodes that are efficient on these scores, the best on the first axis first.
 
-        Nodes that are equal on all axes stand for the same trade-off: only the first of them is named.
+        Of nodes that are equal on all axes only the first is returned.
         """
         turned = [self.score(axis) * (1 if _BETTER[axis] == "lower" else -1) for axis in axes]
         return efficient(np.stack(turned, axis=1))
 
     def front_with_suppression(self, utility: str, suppression: float) -> tuple[Integers, Integers]:
-        """Return the nodes and the k (up to `LARGEST_K`) that no other node with another k beats.
+        """Return the efficient pairs of a node and a k up to `LARGEST_K`: the nodes, and the ks.
 
         At each node the records in classes smaller than k are suppressed, at most a share of all.
 
@@ -271,7 +287,7 @@ def _checked(k: int) -> int:
 
 
 def efficient(points: Floats) -> Integers:
-    """Return the rows that no other row beats: none is as low in every column and lower in one.
+    """Return the rows that no other row dominates: none is as low in every column and lower in one.
 
     Of equal rows the first is returned. They are sorted by the first column, then by the second.
     """
@@ -316,37 +332,32 @@ def profile(
         )
     described = [_described(lattice, name) for name in watched] or [_described(lattice, None)]
     nodes = described[0]
+    node_levels, steps = _all_levels(lattice), lattice.level_losses(lattice.value_counts)
+    people = None
+    if lattice.people is not None:
+        small = sealed(nodes.small_records), sealed(nodes.small_squares)
+        people = PeopleProfile(sealed(nodes.weighted_k), small)
     return LatticeProfile(
         names=lattice.names,
         heights=tuple(np.add(lattice.lowest, lattice.heights).tolist()),
-        levels=frozen(_all_levels(lattice) + np.array(lattice.lowest), np.int16),
+        levels=frozen(node_levels + np.array(lattice.lowest), np.int16),
         n_records=lattice.n_records,
         n_classes=sealed(nodes.n_classes),
         smallest=sealed(nodes.smallest),
         squares=sealed(nodes.squares),
-        general_loss=sealed(_general_losses(lattice)),
+        general_loss=sealed(steps[node_levels + np.array(lattice.first_level[:-1])].sum(axis=1)),
         small_classes=sealed(nodes.small_classes),
         small_losses=sealed(nodes.small_losses / lattice.n_records),
         sensitive={
             name: _named(found.scores, has_order=bound_schema.hierarchy(name).has_order)
             for name, found in zip(watched, described, strict=False)
         },
-        people=None if lattice.people is None else _people_profile(nodes),
+        people=people,
     )
-
-
-def _people_profile(nodes: DescribedNodes) -> PeopleProfile:
-    return PeopleProfile(sealed(nodes.weighted_k), (sealed(nodes.small_records), sealed(nodes.small_squares)))
 
 
 def _all_levels(lattice: GeneralizationLattice) -> Integers:
     return np.indices([height + 1 for height in lattice.heights]).reshape(len(lattice.heights), -1).T
-
-
-def _general_losses(lattice: GeneralizationLattice) -> Floats:
-    steps = lattice.level_losses(lattice.value_counts)
-    losses: Floats = steps[_all_levels(lattice) + np.array(lattice.first_level[:-1])].sum(axis=1)
-    return losses
 
 
 def _named(scores: Floats, *, has_order: bool) -> dict[str, Floats]:
@@ -358,24 +369,20 @@ def _named(scores: Floats, *, has_order: bool) -> dict[str, Floats]:
     }
 
 
-def _no_nodes(n_nodes: int, *, of_people: bool) -> DescribedNodes:
-    n_told = n_nodes if of_people else 0
-    return DescribedNodes(
+def _described(lattice: GeneralizationLattice, name: str | None) -> DescribedNodes:
+    """Describe every node, with the scores of one sensitive attribute."""
+    n_nodes, n_of_people = lattice.size, 0 if lattice.people is None else lattice.size
+    nodes = DescribedNodes(
         n_classes=np.zeros(n_nodes, dtype=np.int64),
         smallest=np.zeros(n_nodes, dtype=np.int64),
         squares=np.zeros(n_nodes, dtype=np.int64),
         small_classes=np.zeros((n_nodes, LARGEST_K), dtype=np.int64),
         small_losses=np.zeros((n_nodes, LARGEST_K)),
         scores=np.zeros((n_nodes, len(SCORES))),
-        weighted_k=np.zeros(n_told),
-        small_records=np.zeros((n_told, LARGEST_K), dtype=np.int64),
-        small_squares=np.zeros((n_told, LARGEST_K), dtype=np.int64),
+        weighted_k=np.zeros(n_of_people),
+        small_records=np.zeros((n_of_people, LARGEST_K), dtype=np.int64),
+        small_squares=np.zeros((n_of_people, LARGEST_K), dtype=np.int64),
     )
-
-
-def _described(lattice: GeneralizationLattice, name: str | None) -> DescribedNodes:
-    """Describe every node, with the scores of one sensitive attribute."""
-    nodes = _no_nodes(lattice.size, of_people=lattice.people is not None)
     if lattice.people is not None:
         walk_people(
             _person_rows(lattice, lattice.people, name), _levels(lattice), _prior(lattice, name), nodes
@@ -400,7 +407,8 @@ def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Describ
             sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
         )
         if name is not None:
-            nodes.scores[node] = _scores(lattice.counted(class_of, sizes), name)
+            scores = _scores(lattice.counted(class_of, sizes), name)
+            nodes.scores[node] = [scores[each] for each in SCORES]
 
 
 def _person_rows(lattice: GeneralizationLattice, people: People, name: str | None) -> PersonRows:
@@ -421,25 +429,25 @@ def _levels(lattice: GeneralizationLattice) -> LevelTable:
     )
 
 
-def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
-    """Return what each of `SCORES` is for one sensitive attribute, by the models and measures themselves."""
+def _scores(classes: EquivalenceClasses, name: str) -> dict[str, float]:
+    """Return each of `SCORES` for one sensitive attribute, by the models and measures themselves."""
     counts = classes.sensitive[name]
     alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts}, classes.persons)
     n_people = counts.sizes.sum()
-    return [
-        DistinctDiversity().level(alone),
-        ProbabilisticDiversity().level(alone),
-        EntropyDiversity().level(alone),
-        TCloseness(distance="equal").level(alone),
-        float(ordered_distance(counts).max()),
-        TCloseness(distance="hierarchical").level(alone),
-        float(jensen_shannon(counts).max()),
-        float(total_variation(counts) @ counts.sizes / n_people),
-        float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
-        DeltaDisclosure().level(alone),
-        BetaLikeness().level(alone),
-        float(jensen_shannon(counts) @ counts.sizes / n_people),
-    ]
+    return {
+        "distinct-diversity": DistinctDiversity().level(alone),
+        "probabilistic-diversity": ProbabilisticDiversity().level(alone),
+        "entropy-diversity": EntropyDiversity().level(alone),
+        "t-closeness": TCloseness(distance="equal").level(alone),
+        "t-closeness-ordered": float(ordered_distance(counts).max()),
+        "t-closeness-hierarchical": TCloseness(distance="hierarchical").level(alone),
+        "privacy-loss": float(jensen_shannon(counts).max()),
+        "knowledge-gain": float(total_variation(counts) @ counts.sizes / n_people),
+        "accuracy-gain": float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
+        "delta-disclosure": DeltaDisclosure().level(alone),
+        "beta-likeness": BetaLikeness().level(alone),
+        "mean-privacy-loss": float(jensen_shannon(counts) @ counts.sizes / n_people),
+    }
 
 
 @dataclass(frozen=True)
