@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sfumato.data.table import text
@@ -31,30 +31,61 @@ SUFFIXES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 _SECRETS = {"password", "sslpassword"}
 _ROWS_AT_ONCE = 1 << 16
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
+_DUCKDB_SETTINGS = (
+    "SET enable_progress_bar = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+_POSTGRES_SETTINGS = (
+    "SET default_transaction_read_only = on",
+    # so that the records come in the same order each time
+    "SET synchronize_seqscans = off",
+    "SET max_parallel_workers_per_gather = 0",
+)
 
 
-class Database(Protocol):
-    """A database that answers queries."""
+@dataclass(frozen=True)
+class Database:
+    """A database that answers queries.
 
-    @property
-    def name(self) -> str:
-        """The name of the database in messages."""
+    Parameters
+    ----------
+    name
+        The name of the database in messages.
+    columns
+        Returns the columns of a query and their types.
+    records
+        Yields the records of a query in batches, with these types.
+    listing
+        The query that lists the names of its tables.
+    lists_schemas
+        Whether a table is listed with the schema that it lies in.
+    path, journal_suffix
+        The file, and how the name of its journal, which may lie next to it, ends; none for a server.
+    """
+
+    name: str
+    columns: Callable[[str], pa.Schema]
+    records: Callable[[str, pa.Schema], Iterator[pa.RecordBatch]]
+    listing: str
+    lists_schemas: bool = False
+    path: Path | None = None
+    journal_suffix: str = ""
 
     @property
     def files(self) -> tuple[Path, ...]:
         """The local files of the database, if it has any."""
-
-    lists_schemas: ClassVar[bool]
-    """Whether a table is listed with the schema that it lies in."""
+        if self.path is None:
+            return ()
+        journal = self.path.with_name(f"{self.path.name}{self.journal_suffix}")
+        return (self.path, journal) if journal.exists() else (self.path,)
 
     def tables(self) -> list[str]:
         """Return the names of its tables."""
+        import pyarrow as pa
 
-    def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query and their types."""
-
-    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a query in batches, with these types."""
+        answer = self.records(self.listing, pa.schema([("name", pa.string())]))
+        return [name for batch in answer for name in batch.column(0).to_pylist()]
 
 
 def is_database(path: str) -> bool:
@@ -76,15 +107,15 @@ def is_address(path: str) -> bool:
 def database_at(path: str) -> Database:
     """Return the database at a path or an address such as ``postgresql://host/shop``."""
     if is_address(path):
-        return Postgres(_without_password(path))
+        return _postgres(_without_password(path))
     place = Path(path)
     require_file(place)
     with place.open("rb") as file:
         head = file.read(16)
     if head == _SQLITE:
-        return Sqlite(place)
+        return _sqlite_file(place)
     if head[8:12] == _DUCKDB:
-        return DuckDBFile(place)
+        return _duckdb_file(place)
     raise DataError(f"{place.name} is neither a SQLite nor a DuckDB file; check the path")
 
 
@@ -156,16 +187,11 @@ class SqlQuery:
         import pyarrow as pa
 
         query = f"SELECT {', '.join(map(quoted, names))} FROM ({self.query}) AS source"
-        n_records, keeps_types = 0, True
-        try:
-            for batch in self.database.records(query, pa.schema([self.schema.field(name) for name in names])):
-                n_records += batch.num_rows
-                yield batch
-        except pa.ArrowException:
-            keeps_types = False
-        # raised out here: what Arrow says shows the value that it stumbled over
-        if not keeps_types:
-            raise changed_types(self.label)
+        answer = self.database.records(query, pa.schema([self.schema.field(name) for name in names]))
+        n_records = 0
+        for batch in _guarded(answer, pa.ArrowException, lambda _: changed_types(self.label)):
+            n_records += batch.num_rows
+            yield batch
         if not n_records:
             raise DataError(f"{self.label} has no records; name another table or query")
 
@@ -199,17 +225,16 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _cast(answer: Iterator[Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the records that come after the column types in a stream, cast to these types."""
-    import pyarrow as pa
-
-    next(answer)
-    for batch in answer:
-        yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
-
-
-def _stored(kind: pa.DataType) -> pa.DataType:
-    return getattr(kind, "storage_type", kind)
+def _guarded(answer: Iterator[Any], errors: Any, refusal: Callable[[Any], DataError]) -> Iterator[Any]:
+    """Yield an answer; an error, whose words may show a value, becomes a refusal without a trace of it."""
+    try:
+        yield from answer
+    except errors as error:
+        refused = refusal(error)
+    else:
+        return
+    # raised out here, so that the error is not its context
+    raise refused
 
 
 def _query_error(name: str, sign: str = "") -> DataError:
@@ -217,96 +242,72 @@ def _query_error(name: str, sign: str = "") -> DataError:
     return DataError(f"{name} does not answer the query{code}; check the names of table and columns in it")
 
 
-@dataclass(frozen=True)
-class _DatabaseFile:
-    """A database in a file, which may have a journal file next to it with another ending."""
+def _columns(answer: Callable[[str], Iterator[Any]], query: str) -> pa.Schema:
+    """Return the columns of a query; types that Arrow lacks are those in which it stores them."""
+    import pyarrow as pa
 
-    path: Path
+    schema = next(answer(f"SELECT * FROM ({query}) AS source LIMIT 0"))
+    return pa.schema([(field.name, getattr(field.type, "storage_type", field.type)) for field in schema])
 
-    journal_suffix: ClassVar[str]
-    lists_schemas: ClassVar[bool] = False
 
-    @property
-    def name(self) -> str:
-        """The name of the database in messages."""
-        return self.path.name
+def _records(
+    answer: Callable[[str], Iterator[Any]], query: str, schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a query, cast to these types."""
+    import pyarrow as pa
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The file and its journal, if it has one."""
-        journal = self.path.with_name(f"{self.path.name}{self.journal_suffix}")
-        return (self.path, journal) if journal.exists() else (self.path,)
+    batches = answer(query)
+    next(batches)
+    for batch in batches:
+        yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
 
 
 # SQLite
 
 
-@dataclass(frozen=True)
-class Sqlite(_DatabaseFile):
-    """A SQLite file."""
-
-    journal_suffix: ClassVar[str] = "-wal"
-
-    def tables(self) -> list[str]:
-        """Return the names of its tables."""
-        listing = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
-        return [name for rows in self._answer(listing) for (name,) in rows]
-
-    def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query with one type each, which SQLite does not enforce on the values."""
-        import pyarrow as pa
-
-        (names,) = next(self._answer(f"SELECT * FROM ({query}) LIMIT 0", with_names=True))
-        kinds = ", ".join(f"typeof({quoted(name)})" for name in names)
-        type_rows = [row for rows in self._answer(f"SELECT DISTINCT {kinds} FROM ({query})") for row in rows]
-        columns = zip(*type_rows, strict=True) if type_rows else [()] * len(names)
-        types = [self._type(name, {*kinds} - {"null"}) for name, kinds in zip(names, columns, strict=True)]
-        return pa.schema(list(zip(names, types, strict=True)))
-
-    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a query."""
-        for rows in self._answer(query):
-            yield _batch(rows, schema)
-
-    def _answer(self, query: str, *, with_names: bool = False) -> Iterator[list[Any]]:
-        """Yield the rows of a query in batches, after the column names if these are wanted."""
-        address = f"file:{quote(str(self.path.absolute()))}?mode=ro"
-        try:
-            # an engine may read from one of its own threads, but never from two at once
-            with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
-                rows = connection.execute(query)
-                if with_names:
-                    yield [[facts[0] for facts in rows.description]]
-                while batch := rows.fetchmany(_ROWS_AT_ONCE):
-                    yield batch
-            is_answered = True
-        except sqlite3.Error:
-            is_answered = False
-        if not is_answered:
-            raise _query_error(self.name)
-
-    def _type(self, column: str, kinds: set[str]) -> pa.DataType:
-        import pyarrow as pa
-
-        if "blob" in kinds:
-            raise DataError(f"{self.name}: column {column!r} holds bytes; leave it out of the query")
-        if not kinds:
-            return pa.null()
-        if kinds == {"integer"}:
-            return pa.int64()
-        return pa.string() if "text" in kinds else pa.float64()
+def _sqlite_file(path: Path) -> Database:
+    return Database(
+        path.name,
+        partial(_sqlite_columns, path),
+        partial(_sqlite_records, path),
+        "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name",
+        path=path,
+        journal_suffix="-wal",
+    )
 
 
-def _batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    """Turn rows of numbers and texts into columns; numbers in a text column become text."""
+def _sqlite_columns(path: Path, query: str) -> pa.Schema:
+    """Return the columns of a query with one type each, which SQLite does not enforce on the values."""
     import pyarrow as pa
 
-    columns = [
-        [_converted(value, field.type) for value in values]
-        for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-    ]
-    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
-    return pa.record_batch(arrays, schema=schema)
+    (names,) = next(_sqlite_answer(path, f"SELECT * FROM ({query}) LIMIT 0", with_names=True))
+    kinds = ", ".join(f"typeof({quoted(name)})" for name in names)
+    listing = _sqlite_answer(path, f"SELECT DISTINCT {kinds} FROM ({query})")
+    type_rows = [row for rows in listing for row in rows]
+    columns = zip(*type_rows, strict=True) if type_rows else [()] * len(names)
+
+    def arrow_type(name: str, kinds: set[str]) -> pa.DataType:
+        if "blob" in kinds:
+            raise DataError(f"{path.name}: column {name!r} holds bytes; leave it out of the query")
+        if kinds <= {"integer"}:
+            return pa.int64() if kinds else pa.null()
+        return pa.string() if "text" in kinds else pa.float64()
+
+    return pa.schema(
+        [(name, arrow_type(name, {*column} - {"null"})) for name, column in zip(names, columns, strict=True)]
+    )
+
+
+def _sqlite_records(path: Path, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the records of a query; numbers in a column of texts become texts."""
+    import pyarrow as pa
+
+    for rows in _sqlite_answer(path, query):
+        columns = [
+            pa.array([_converted(value, field.type) for value in values], field.type)
+            for values, field in zip(zip(*rows, strict=True), schema, strict=True)
+        ]
+        yield pa.record_batch(columns, schema=schema)
 
 
 def _converted(value: Any, kind: pa.DataType) -> Any:
@@ -317,147 +318,103 @@ def _converted(value: Any, kind: pa.DataType) -> Any:
     return float(value) if value is not None and pa.types.is_floating(kind) else value
 
 
+def _sqlite_answer(path: Path, query: str, *, with_names: bool = False) -> Iterator[list[Any]]:
+    """Yield the rows of a query in batches, after the column names if these are wanted."""
+
+    def answer() -> Iterator[list[Any]]:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        # an engine may read from one of its own threads, but never from two at once
+        with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
+            rows = connection.execute(query)
+            if with_names:
+                yield [[facts[0] for facts in rows.description]]
+            while batch := rows.fetchmany(_ROWS_AT_ONCE):
+                yield batch
+
+    return _guarded(answer(), sqlite3.Error, lambda _: _query_error(path.name))
+
+
 # DuckDB
 
 
-@dataclass(frozen=True)
-class DuckDBFile(_DatabaseFile):
-    """A DuckDB file."""
-
-    journal_suffix: ClassVar[str] = ".wal"
-
-    def tables(self) -> list[str]:
-        """Return the names of its tables."""
-        _, *batches = self._answer("SELECT table_name FROM information_schema.tables ORDER BY ALL")
-        return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
-
-    def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query and their types."""
-        return next(self._answer(f"SELECT * FROM ({query}) AS source LIMIT 0"))
-
-    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a query, which may read no other file and nothing from the network."""
-        return _cast(self._answer(query), schema)
-
-    def _answer(self, query: str) -> Iterator[Any]:
-        """Yield the columns of a query, then its records in batches."""
-        import pyarrow as pa
-
-        duckdb = self._duckdb()
-        try:
-            with duckdb.connect(str(self.path), read_only=True) as connection:
-                for setting in self._settings:
-                    connection.execute(setting)
-                reader = pa.RecordBatchReader.from_stream(connection.sql(query))
-                yield reader.schema
-                yield from reader
-            is_answered = True
-        except (duckdb.Error, pa.ArrowException, OSError):
-            is_answered = False
-        if not is_answered:
-            raise _query_error(self.name)
-
-    _settings: ClassVar[tuple[str, ...]] = (
-        "SET enable_progress_bar = false",
-        "SET enable_external_access = false",
-        "SET lock_configuration = true",
+def _duckdb_file(path: Path) -> Database:
+    answer = partial(_duckdb_answer, path)
+    return Database(
+        path.name,
+        partial(_columns, answer),
+        partial(_records, answer),
+        "SELECT table_name AS name FROM information_schema.tables ORDER BY ALL",
+        path=path,
+        journal_suffix=".wal",
     )
 
-    @staticmethod
-    def _duckdb() -> Any:
-        try:
-            import duckdb
-        except ImportError:
-            raise UserError("DuckDB files need the package duckdb: pip install 'sfumato[duckdb]'") from None
-        return duckdb
+
+def _duckdb_answer(path: Path, query: str) -> Iterator[Any]:
+    """Yield the columns of a query, then its records; it may read no other file and not use the network."""
+    import pyarrow as pa
+
+    try:
+        import duckdb
+    except ImportError:
+        raise UserError("DuckDB files need the package duckdb: pip install 'sfumato[duckdb]'") from None
+
+    def answer() -> Iterator[Any]:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            for setting in _DUCKDB_SETTINGS:
+                connection.execute(setting)
+            reader = pa.RecordBatchReader.from_stream(connection.sql(query))
+            yield reader.schema
+            yield from reader
+
+    errors = (duckdb.Error, pa.ArrowException, OSError)
+    return _guarded(answer(), errors, lambda _: _query_error(path.name))
 
 
 # PostgreSQL
 
 
-@dataclass(frozen=True)
-class Postgres:
-    """A PostgreSQL server; the password comes from the environment or from a service file."""
-
-    address: str
-
-    lists_schemas: ClassVar[bool] = True
-    _settings: ClassVar[tuple[str, ...]] = (
-        "SET default_transaction_read_only = on",
-        # so that the records come in the same order each time
-        "SET synchronize_seqscans = off",
-        "SET max_parallel_workers_per_gather = 0",
+def _postgres(address: str) -> Database:
+    """Return a PostgreSQL server; the password comes from the environment or from a service file."""
+    name = urlsplit(address).path.strip("/") or os.environ.get("PGDATABASE", "the database")
+    answer = partial(_postgres_answer, name, address)
+    return Database(
+        name,
+        partial(_columns, answer),
+        partial(_records, answer),
+        "SELECT table_schema || '.' || table_name AS name FROM information_schema.tables "
+        "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1",
+        lists_schemas=True,
     )
 
-    @property
-    def name(self) -> str:
-        """The name of the database in messages."""
-        return urlsplit(self.address).path.strip("/") or os.environ.get("PGDATABASE", "the database")
 
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """No local file."""
-        return ()
+def _postgres_answer(name: str, address: str, query: str) -> Iterator[Any]:
+    """Yield the columns of a query, then its records in batches."""
+    import pyarrow as pa
 
-    def tables(self) -> list[str]:
-        """Return the names of its tables."""
-        listing = (
-            "SELECT table_schema || '.' || table_name FROM information_schema.tables "
-            "WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
-        )
-        _, *batches = self._answer(listing)
-        return [str(name) for batch in batches for name in batch.column(0).to_pylist()]
+    try:
+        import adbc_driver_manager
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise UserError(
+            "PostgreSQL needs the package adbc-driver-postgresql: pip install 'sfumato[postgres]'"
+        ) from None
 
-    def columns(self, query: str) -> pa.Schema:
-        """Return the columns of a query and their types; types that Arrow lacks become text."""
-        import pyarrow as pa
+    def answer() -> Iterator[Any]:
+        connection = None
+        with suppress(adbc_driver_manager.Error):
+            connection = dbapi.connect(address)
+        if connection is None:
+            raise DataError(
+                f"the server of {name} does not let us in; check host, port, user and database in the "
+                "address, and the password in PGPASSWORD or the service file"
+            )
+        with connection, connection.cursor() as cursor:
+            for setting in _POSTGRES_SETTINGS:
+                cursor.execute(setting)
+            cursor.execute(query)
+            reader = cursor.fetch_record_batch()
+            yield reader.schema
+            yield from reader
 
-        schema = next(self._answer(f"SELECT * FROM ({query}) AS source LIMIT 0"))
-        return pa.schema([(field.name, _stored(field.type)) for field in schema])
-
-    def records(self, query: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Yield the records of a query."""
-        return _cast(self._answer(query), schema)
-
-    def _answer(self, query: str) -> Iterator[Any]:
-        """Yield the columns of a query, then its records in batches."""
-        import pyarrow as pa
-
-        manager, connection = self._connected()
-        try:
-            with connection, connection.cursor() as cursor:
-                for setting in self._settings:
-                    cursor.execute(setting)
-                cursor.execute(query)
-                reader = cursor.fetch_record_batch()
-                yield reader.schema
-                yield from reader
-            sign = None
-        except manager.Error as error:
-            sign = error.sqlstate or ""
-        except (pa.ArrowException, OSError):
-            sign = ""
-        if sign is not None:
-            raise _query_error(self.name, sign)
-
-    def _connected(self) -> tuple[Any, Any]:
-        manager, connect = self._driver()
-        try:
-            return manager, connect(self.address)
-        except manager.Error:
-            pass
-        raise DataError(
-            f"the server of {self.name} does not let us in; check host, port, user and database in the "
-            "address, and the password in PGPASSWORD or the service file"
-        )
-
-    @staticmethod
-    def _driver() -> tuple[Any, Any]:
-        try:
-            import adbc_driver_manager
-            from adbc_driver_postgresql import dbapi
-        except ImportError:
-            raise UserError(
-                "PostgreSQL needs the package adbc-driver-postgresql: pip install 'sfumato[postgres]'"
-            ) from None
-        return adbc_driver_manager, dbapi.connect
+    errors = (adbc_driver_manager.Error, pa.ArrowException, OSError)
+    return _guarded(answer(), errors, lambda error: _query_error(name, getattr(error, "sqlstate", "") or ""))
