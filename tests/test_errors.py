@@ -47,7 +47,7 @@ def test_the_exit_code_is_1_for_the_user_2_for_the_policy_and_3_for_the_impossib
     expected = codes.get(name, 1)
     exception: Any = EXCEPTIONS[name]
     assert exception.exit_code == expected
-    assert (expected == 1) == (issubclass(EXCEPTIONS[name], UserError) or name == "SfumatoError")
+    assert (expected == 1) == (issubclass(EXCEPTIONS[name], UserError) or name in ("SfumatoError", "Stopped"))
 
 
 @pytest.mark.parametrize("name", EXCEPTIONS)

@@ -43,7 +43,7 @@ class ExplorationInputs:
         The seed of every recipe.
     asked
         The measures, each with the key under which the store keeps it.
-    apart
+    plugin_limits
         What a search of a plug-in may use in a process of its own; ``None`` where all work is done here.
     """
 
@@ -51,7 +51,7 @@ class ExplorationInputs:
     original: Original
     seed: int
     asked: tuple[tuple[str, Written | Measure], ...]
-    apart: Limits | None = None
+    plugin_limits: Limits | None = None
 
     @property
     def source(self) -> str:
@@ -69,12 +69,12 @@ def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written
     return tuple((asked_key(each), each) for each in measures)
 
 
-def listed(search: Search, ground: ExplorationInputs) -> Sequence[Recipe] | None:
+def listed(search: Search, inputs: ExplorationInputs) -> Sequence[Recipe] | None:
     """Return the proposals of a search if they are known; ``None`` if it must run first."""
     if isinstance(search, Sweep):
         return search.recipes()
-    known = ground.store.proposals(_digest(search, ground.source))
-    return known or ground.store.proposals(_former_digest(search, ground.source)) or None
+    known = inputs.store.proposals(_digest(search, inputs.source))
+    return known or inputs.store.proposals(_former_digest(search, inputs.source)) or None
 
 
 def is_quick(search: Search) -> bool:
@@ -82,19 +82,19 @@ def is_quick(search: Search) -> bool:
     return getattr(type(search), "is_quick", False)
 
 
-def searched(search: Search, ground: ExplorationInputs, stop: Callable[[], bool] = never) -> list[Recipe]:
+def searched(search: Search, inputs: ExplorationInputs, stop: Callable[[], bool] = never) -> list[Recipe]:
     """Run a search and store its proposals; raise `Stopped` if it was to end early."""
     # the same search has the same luck, wherever it stands in the project, and the luck that it had
     # before: figures that were published come out again
-    digest = _digest(search, ground.source)
-    luck = bytes.fromhex(_former_digest(search, ground.source) or digest)
-    piece = (search, [ground.seed, *luck[:8]])
+    digest = _digest(search, inputs.source)
+    luck = bytes.fromhex(_former_digest(search, inputs.source) or digest)
+    piece = (search, [inputs.seed, *luck[:8]])
     with kept_on(None), stoppable(stop):
-        if ground.apart is None or not methods.is_plugged_in(type(search)):
-            recipes = propose(piece, WorkInputs(ground.original.table, ground.original.schema))
+        if inputs.plugin_limits is None or not methods.is_plugged_in(type(search)):
+            recipes = propose(piece, WorkInputs(inputs.original.table, inputs.original.schema))
         else:
-            recipes = _proposals_of_worker(piece, ground.original, ground.apart, stop)
-    ground.store.keep_proposals(digest, recipes)
+            recipes = _proposals_of_worker(piece, inputs.original, inputs.plugin_limits, stop)
+    inputs.store.keep_proposals(digest, recipes)
     return recipes
 
 

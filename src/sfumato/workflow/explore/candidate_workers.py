@@ -41,13 +41,13 @@ MAKING = ""
 _FEW = 100
 """On how many rows a method is tried before it is timed."""
 _SMALL = 500
-"""A table of so many rows is small: nothing of ours takes long with it."""
+"""A table of so many rows is small: no method of sfumato takes long with it."""
 _AT_FIRST, _LONGER = 2.0, 10.0
 """For how many seconds candidates are made here before processes are started, and of a small table."""
 _WARM_UP_SECONDS = 1.0
-"""After how many seconds no further measure is tried so: what takes longer is not slow for being loaded."""
+"""After so many seconds no further measure is warmed up: loading code is not what takes so long."""
 _loaded: set[str] = set()
-"""The sanitizers that this process has used."""
+"""The sanitizers that this process has warmed up; it decides on what counts as a cost, never on a result."""
 
 Written = str | Mapping[str, Any]
 """A measure as a project file writes it: its name, or ``{name: parameters}``."""
@@ -106,27 +106,26 @@ def finished(
 ) -> Generator[Finished]:
     """Yield the candidates as they are finished.
 
-    The first of every sanitizer is made here, so that its kernels are compiled (and cached) once and
-    not by every worker at the same time; and so are the sums of the original, which all compare with.
-    What somebody else wrote is not: it may take the process with it. Nor is anything where limits are given.
-    Where only patience ends, the first ones whose methods leave nothing to choose are made here, while the
-    workers start; of a small table, which tries nobody's patience, more than these.
+    The first candidate of every sanitizer is made in this process: its kernels are compiled and cached
+    once, not by every worker at the same time, and so are the sums of the original that all candidates need.
+    Plug-ins never run here, as they may crash the process, and nothing does if the user gave limits. If
+    patience is the only limit, the first candidates of methods without parameters are made here while the
+    workers start; of a small table, which is never slow, more than these.
 
     Parameters
     ----------
     tasks
-        What to do, asked for one by one; ``None`` where nothing is to be done until something is finished.
+        The tasks, asked for one by one; ``None`` if there is none until another one is finished.
     original, store
         The original, and its store, where what is made here looks up measurements of equal releases.
     workers, limits
         How many processes work, and what one candidate may use.
     ends
-        When to end, by the monotonic clock: nothing is begun after it. What is at work in other processes is
-        then given up, and what is at work here is finished.
+        When to end, by the monotonic clock: no task begins after it. Other processes are then stopped, and a
+        task in this process is finished.
     at_once
-        Whether processes are started as soon as there is anything to do for them. Else candidates of a method
-        whose first is made are made here, too, for as long as it takes to start processes; of a small table
-        for longer, since few are left then.
+        Whether to start processes as soon as there is a task for them. Otherwise further candidates are made
+        in this process for as long as it takes to start others; for longer if the table is small.
     """
     inputs = WorkInputs(original.table, original.schema, store)
     alone = workers == 1 and not limits.need_watching
@@ -159,7 +158,7 @@ def finished(
 def _make_here(
     tasks: Iterator[Task | None], inputs: WorkInputs, ends: float, at_first: float, later: list[Task]
 ) -> Generator[Finished]:
-    """Make the first candidate of every method here, others for a while, and leave the rest for later."""
+    """Make the first candidate of every method here, others for a while; add to ``later`` what is left."""
     took: dict[str, float] = {}
     while monotonic() < ends and (task := next(tasks, None)) is not None:
         method, began = task.recipe.sanitizer, monotonic()
@@ -254,8 +253,7 @@ def make(task: Task, inputs: WorkInputs) -> Finished:
 def _warm_up(task: Task, table: Table, schema: Schema) -> None:
     """Make and measure a candidate of a few rows, so that loading code does not count as its cost.
 
-    They are never all rows: what is measured of these is remembered, and the candidate's own measures would
-    cost nothing and tell nothing.
+    They are never all rows: measures remember results, and those of the candidate would then take no time.
     """
     if _is_plugged_in(task):
         return

@@ -52,14 +52,14 @@ def dry_run(project: Project, store: Store, workers: int) -> DryRun:
         How many processes would work.
     """
     table, schema = project.read()
-    ground = ExplorationInputs(store, Original(table, schema, store.path), 0, with_keys(project.measures))
+    inputs = ExplorationInputs(store, Original(table, schema, store.path), 0, with_keys(project.measures))
     every, n_searches = {}, 0
     for search in project.searches:
-        recipes = listed(search, ground)
+        recipes = listed(search, inputs)
         if recipes is None and is_quick(search):
-            recipes = propose((search, [ground.seed]), WorkInputs(table, schema))
+            recipes = propose((search, [inputs.seed]), WorkInputs(table, schema))
         n_searches += recipes is None
-        every.update({task.id: task for task in map(ground.task, recipes or ())})
+        every.update({task.id: task for task in map(inputs.task, recipes or ())})
     n_open = len(still_open(every.values(), store))
     memory = machine.used_by(os.getpid()) * (workers + (workers > 1))
     return DryRun(n_open, len(every) - n_open, n_searches, memory)

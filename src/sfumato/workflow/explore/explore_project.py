@@ -8,7 +8,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
@@ -110,8 +110,8 @@ def explore(
 ) -> Progress:
     """Make and measure all candidates of a project that the store lacks.
 
-    A method that fails is told as a warning, once, by the kind of its exception; everything else goes on, and
-    the next exploration tries again what it left unmade.
+    If a method fails, sfumato warns once, by the kind of its exception; everything else goes on, and the next
+    exploration tries again.
 
     Parameters
     ----------
@@ -203,51 +203,35 @@ def fill(
         When the exploration began, by the monotonic clock; by default now.
     """
     began = monotonic() if began is None else began
-    is_told = workers is not None
+    at_once = workers is not None
     workers = workers or machine.processors()
-    apart = None if workers == 1 and not limits.need_watching else limits
-    ground = ExplorationInputs(
-        store, Original(table, schema, store.path), store.seed(seed), with_keys(measures), apart
-    )
+    limits_of_plugins = None if workers == 1 and not limits.need_watching else limits
+    original = Original(table, schema, store.path)
+    inputs = ExplorationInputs(store, original, store.seed(seed), with_keys(measures), limits_of_plugins)
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    course = _ExplorationRun(ground, axes, began, ends, progress, stop)
-    with listening(course.report_words), kept_on(store), suppress(Stopped):
-        tasks = course.tasks(entries)
-        # what is to be done is counted even where the budget is spent on reading
+    run = _ExplorationRun(inputs, axes, began, ends, progress, stop)
+    with listening(run.report_words), kept_on(store), suppress(Stopped):
+        tasks = run.tasks(entries)
+        # the candidates are counted even where the budget is spent on reading
         first = next(tasks, None)
         every = itertools.chain([] if first is None else [first], tasks)
-        with closing(
-            finished(every, ground.original, store, workers, limits, ends, at_once=is_told)
-        ) as results:
+        with closing(finished(every, original, store, workers, limits, ends, at_once=at_once)) as results:
             for result in results:
-                course.store_result(result)
+                run.store_result(result)
                 if stop():
                     break
-    return course.ended()
-
-
-@dataclass(frozen=True)
-class _ReportedFaults:
-    """Faults that were reported, so that each is reported once."""
-
-    reasons: set[str | None] = field(default_factory=set)
-
-    def tell(self, words: str, reason: str | None) -> None:
-        """Warn of a fault unless it was reported before."""
-        if reason not in self.reasons:
-            self.reasons.add(reason)
-            warnings.warn(words, MethodFails, stacklevel=3)
+    return run.ended()
 
 
 class _ExplorationRun:
-    """The course of an exploration: what to do next, and the outcomes so far.
+    """The state of an exploration: what to do next, and the outcomes so far.
 
     Parameters
     ----------
-    ground
-        What it stands on.
+    inputs
+        The table, schema, measures and store.
     axes
         The frontier whose gaps are filled.
     began, ends
@@ -260,70 +244,69 @@ class _ExplorationRun:
 
     def __init__(
         self,
-        ground: ExplorationInputs,
+        inputs: ExplorationInputs,
         axes: tuple[str, str],
         began: float,
         ends: float,
         progress: Callable[[Progress], None],
         stop: Callable[[], bool],
     ) -> None:
-        self.ground, self.axes = ground, axes
+        self.inputs, self.axes = inputs, axes
         self.began, self.ends, self.progress, self.stop = began, ends, progress, stop
         self.state = Progress(0, 0, 0, 0, 0.0)
-        self.told = _ReportedFaults()
+        self.faults: set[str | None] = set()
         self.costs = MethodCosts()
-        for candidate in ground.store.candidates(ground.source):
+        for candidate in inputs.store.candidates(inputs.source):
             self.costs.add(candidate.recipe.sanitizer, candidate.seconds)
         self.seconds: dict[str, float] = {}
-        self.explored = ground.store.seconds_explored(ground.source)
+        self.explored = inputs.store.seconds_explored(inputs.source)
         self.ids: set[str] = set()
         self.made: dict[str, Candidate] = {}
         self.n_given = 0
 
     def tasks(self, entries: Sequence[PlanEntry]) -> Iterator[Task | None]:
-        """Yield what is to be done: what is listed, what searches propose, what may fill a gap."""
-        lines: list[Sequence[Recipe]] = [[each.normalized() for each in entries if isinstance(each, Recipe)]]
+        """Yield what is listed, then what searches propose, then what may fill a gap; ``None`` is a pause."""
+        lists: list[Sequence[Recipe]] = [[e.normalized() for e in entries if isinstance(e, Recipe)]]
         searches: list[Search] = []
-        for each in entries:
-            if isinstance(each, Recipe):
+        for entry in entries:
+            if isinstance(entry, Recipe):
                 continue
-            recipes = listed(each, self.ground)
-            if recipes is None and not is_quick(each):
-                searches.append(each)
+            recipes = listed(entry, self.inputs)
+            if recipes is None and not is_quick(entry):
+                searches.append(entry)
             else:
-                lines.append(self._search_results(each) if recipes is None else recipes)
-        yield from self._in_order([*lines, self.ground.store.proposals(self._gap_key)])
+                lists.append(self._search_results(entry) if recipes is None else recipes)
+        yield from self._in_order([*lists, self.inputs.store.proposals(self._gap_key)])
         for search in searches:
             while self._is_waiting:
                 yield None
             yield from self._in_order([self._search_results(search)])
-        if not self.ids and self.told.reasons:
-            raise MethodFailed(f"nothing is left to try: {next(iter(self.told.reasons))}")
+        if not self.ids and self.faults:
+            raise MethodFailed(f"nothing is left to try: {next(iter(self.faults))}")
         if self.ends < math.inf:
             yield from self._gap_candidates()
 
-    def _in_order(self, lines: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
-        """Yield what is open of several entries; what was given up before comes last."""
-        tasks = [[task for task in map(self.ground.task, recipes) if self._is_new(task)] for recipes in lines]
-        every = [task for line in tasks for task in line]
+    def _in_order(self, lists: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
+        """Yield the open tasks of several entries; those that were given up before come last."""
+        tasks: list[list[Task]] = []
+        for recipes in lists:
+            unseen = {task.id: task for task in map(self.inputs.task, recipes) if task.id not in self.ids}
+            self.ids |= unseen.keys()
+            tasks.append(list(unseen.values()))
+        every = [task for each in tasks for task in each]
         if not every:
             return
-        wanted = {task.id: task for task in still_open(every, self.ground.store)}
+        wanted = {task.id: task for task in still_open(every, self.inputs.store)}
         self._report(total=self.state.total + len(wanted), known=self.state.known + len(every) - len(wanted))
-        given_up = self.ground.store.given_up()
+        given_up = self.inputs.store.given_up()
         for late in (False, True):
             chosen = [
-                [wanted[task.id] for task in line if task.id in wanted and (task.id in given_up) == late]
-                for line in tasks
+                [wanted[task.id] for task in each if task.id in wanted and (task.id in given_up) == late]
+                for each in tasks
             ]
             for task in in_order(chosen, self.costs):
                 self.n_given += 1
                 yield task
-
-    def _is_new(self, task: Task) -> bool:
-        before = len(self.ids)
-        self.ids.add(task.id)
-        return len(self.ids) > before
 
     @property
     def _is_waiting(self) -> bool:
@@ -332,19 +315,24 @@ class _ExplorationRun:
 
     def _search_results(self, search: Search) -> list[Recipe]:
         try:
-            return searched(search, self.ground, lambda: self.stop() or monotonic() >= self.ends)
+            return searched(search, self.inputs, lambda: self.stop() or monotonic() >= self.ends)
         except MethodFailed as reason:
-            self.told.tell(str(reason), str(reason))
+            self._warn_once(str(reason), str(reason))
             return []
+
+    def _warn_once(self, message: str, reason: str | None) -> None:
+        if reason not in self.faults:
+            self.faults.add(reason)
+            warnings.warn(message, MethodFails, stacklevel=3)
 
     @property
     def _gap_key(self) -> str:
         """Return the store's key for the candidates that were tried in gaps."""
-        return hashlib.sha256(f"refinement {self.ground.source}".encode()).hexdigest()
+        return hashlib.sha256(f"refinement {self.inputs.source}".encode()).hexdigest()
 
     def _gap_candidates(self) -> Iterator[Task | None]:
         """Yield candidates for gaps until nothing is left to try or they add next to nothing."""
-        store, source = self.ground.store, self.ground.source
+        store, source = self.inputs.store, self.inputs.source
         while self._is_waiting:
             yield None
         stored = store.candidates(source)
@@ -352,14 +340,18 @@ class _ExplorationRun:
         self.ids |= {candidate.id for candidate in stored} | store.aliases().keys()
         tried = store.proposals(self._gap_key)
         pace = _GapFillingPace()
+
+        def is_known(recipe: Recipe) -> bool:
+            return self.inputs.task(recipe).id in self.ids
+
         while pace.is_worth_it(frontier := Frontier(tuple(self.made.values()), self.axes), self.state.done):
-            recipe = next(between_neighbours(frontier, self._is_known), None)
+            recipe = next(between_neighbours(frontier, is_known), None)
             if recipe is None and not self._is_waiting:
                 return
             if recipe is None:
                 yield None
                 continue
-            task = self.ground.task(recipe)
+            task = self.inputs.task(recipe)
             tried.append(task.recipe)
             store.keep_proposals(self._gap_key, tried)
             self.ids.add(task.id)
@@ -367,21 +359,18 @@ class _ExplorationRun:
             self.n_given += 1
             yield task
 
-    def _is_known(self, recipe: Recipe) -> bool:
-        return self.ground.task(recipe).id in self.ids
-
     def store_result(self, result: Finished) -> None:
         """Store a finished candidate and report the progress."""
-        candidate, ground = result.candidate, self.ground
+        candidate, inputs = result.candidate, self.inputs
         self.costs.add(candidate.recipe.sanitizer, candidate.seconds)
         for part, seconds in result.seconds.items():
             self.seconds[part] = self.seconds.get(part, 0.0) + seconds
         if candidate.failed:
             name = recipe_name(candidate.recipe)
-            self.told.tell(f"{name} could not be made: {candidate.infeasible}", candidate.infeasible)
+            self._warn_once(f"{name} could not be made: {candidate.infeasible}", candidate.infeasible)
         holder = candidate.id
-        # what was measured of it before is worth more than the news that a measure fails
-        if not candidate.failed or candidate.id not in ground.store.measured():
+        # measurements that are stored already are worth more than the news that a measure fails
+        if not candidate.failed or candidate.id not in inputs.store.measured():
             holder = self._store(result)
         self._report(
             done=self.state.done + 1,
@@ -397,15 +386,15 @@ class _ExplorationRun:
         share = seconds / (sum(self.seconds.values()) or 1.0)
         if key == MAKING or share <= 0.5 or self.state.elapsed < _MIN_TASK_SECONDS:
             return {"slow": "", "slow_share": 0.0}
-        written = dict(self.ground.asked)[key]
+        written = dict(self.inputs.asked)[key]
         asked = written if isinstance(written, Measure) else build_measure(written)
         return {"slow": asked.label, "slow_share": share}
 
     def _store(self, result: Finished) -> str:
-        candidate, ground = result.candidate, self.ground
-        holder = ground.store.save(
+        candidate, inputs = result.candidate, self.inputs
+        holder = inputs.store.save(
             candidate,
-            ground.source,
+            inputs.source,
             dict(result.taken),
             release=result.fingerprint,
             explored=self.explored + monotonic() - self.began,
@@ -418,7 +407,7 @@ class _ExplorationRun:
         return holder
 
     def report_words(self, words: str) -> None:
-        """Report what is being searched or measured."""
+        """Report which search or measure is at work."""
         self.progress(replace(self.state, now=words, **self._times()))
 
     def _report(self, **changed: Any) -> None:

@@ -343,19 +343,15 @@ def _risk(release: Release) -> RiskAsItStands | None:
         return None
     (risk,) = ReidentificationRisk().measure(release)
     assert risk.value is not None
+    people = np.sort(release.classes.people)
     return RiskAsItStands(
         int(risk.detail["uniques"]),
-        int(release.classes.people.min()),
-        _median_class(release),
+        int(people[0]),
+        int(people[np.searchsorted(np.cumsum(people), people.sum() / 2)]),
         risk.detail["average"],
         risk.detail["share-at-risk"],
         risk.value,
     )
-
-
-def _median_class(release: Release) -> int:
-    people = np.sort(release.classes.people)
-    return int(people[np.searchsorted(np.cumsum(people), people.sum() / 2)])
 
 
 def _share_repeated(release: Release, table: Table) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -77,8 +77,8 @@ def explore(
     Returns
     -------
     Frontier
-        All candidates; those that could not be made are its ``infeasible``. A method that fails is told as a
-        warning, once, and what it left unmade is tried again when the exploration goes on.
+        All candidates; those that could not be made are its ``infeasible``. If a method fails, sfumato warns
+        once, and tries again when the exploration goes on.
 
     Examples
     --------
@@ -96,15 +96,23 @@ def explore(
     """
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
-    tried = [_tried(each, position) for position, each in enumerate(candidates, start=1)]
-    asked = _asked(measures, bound_schema, tried)
-    axes = _axes(asked)
-    with _opened(store) as kept, kept.exclusive():
+    plan = [_plan_entry(given, position) for position, given in enumerate(candidates, start=1)]
+    if measures is None:
+        names: list[str] = []
+        for entry in plan:
+            names += [entry.sanitizer] if isinstance(entry, Recipe) else getattr(entry, "sanitizers", ())
+        measures = [measure for side in default_measures(bound_schema, tried=names) for measure in side]
+    asked = [each if isinstance(each, Measure) else build_measure(each) for each in measures]
+    axes = _first_of_side(asked, "privacy"), _first_of_side(asked, "utility")
+    with ExitStack() as closing:
+        if not isinstance(store, Store):
+            store = closing.enter_context(Store(IN_MEMORY if store is None else Path(store)))
+        closing.enter_context(store.exclusive())
         fill(
-            kept,
+            store,
             bound_table,
             bound_schema,
-            tried,
+            plan,
             asked,
             axes=axes,
             seed=seed,
@@ -113,12 +121,12 @@ def explore(
             budget=budget,
             progress=progress,
         )
-        made = kept.candidates(source_of(bound_table, bound_schema))
+        made = store.candidates(source_of(bound_table, bound_schema))
     infeasible = tuple(c for c in made if c.infeasible is not None)
     return Frontier(only_made(made), axes, infeasible)
 
 
-def _tried(given: Any, position: int) -> PlanEntry:
+def _plan_entry(given: Any, position: int) -> PlanEntry:
     if isinstance(given, (Recipe, Search)):
         return given
     if isinstance(given, Sanitizer):
@@ -133,31 +141,8 @@ def _tried(given: Any, position: int) -> PlanEntry:
         raise ParameterError(str(error)) from None
 
 
-def _asked(given: Iterable[Any] | None, schema: Schema, tried: Sequence[PlanEntry]) -> list[Measure]:
-    names = [name for each in tried for name in _sanitizers(each)]
-    wanted = [m for side in default_measures(schema, tried=names) for m in side] if given is None else given
-    return [each if isinstance(each, Measure) else build_measure(each) for each in wanted]
-
-
-def _sanitizers(each: PlanEntry) -> tuple[str, ...]:
-    return (each.sanitizer,) if isinstance(each, Recipe) else getattr(each, "sanitizers", ())
-
-
-def _axes(asked: Sequence[Measure]) -> tuple[str, str]:
-    return _first_of_side(asked, "privacy"), _first_of_side(asked, "utility")
-
-
 def _first_of_side(asked: Sequence[Measure], side: Axis) -> str:
     labels = [each.label for each in asked if each.axis == side]
     if not labels:
         raise ParameterError(f"a frontier needs a measure of {side}; `sfumato methods` lists them")
     return labels[0]
-
-
-@contextmanager
-def _opened(store: str | Path | Store | None) -> Iterator[Store]:
-    if isinstance(store, Store):
-        yield store
-    else:
-        with Store(IN_MEMORY if store is None else Path(store)) as opened:
-            yield opened

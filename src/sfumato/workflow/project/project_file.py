@@ -227,7 +227,10 @@ class Project:
     @classmethod
     def parse(cls, text: str, path: Path) -> Project:
         """Check the text of a project file that is, or will be, at this place."""
-        written = _parsed(text, path)
+        try:
+            written = tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise ProjectError(f"{path.name} is not TOML: {error}") from None
         try:
             return _project(path, written)
         except SfumatoError as error:
@@ -335,13 +338,6 @@ def _read(place: Path) -> str:
         raise ProjectError(f"cannot read {place.name}: not UTF-8; save it as UTF-8") from None
 
 
-def _parsed(text: str, place: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ProjectError(f"{place.name} is not TOML: {error}") from None
-
-
 def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
     data = _check_data(section(Data, file.data, "data"))
@@ -375,14 +371,15 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     _check_by(measure.by, schema)
     listed = (*privacy, *utility)
     labels = {build_measure(each).label for each in (*listed, *_worst_group_measures(listed, measure.by))}
-    named, limited = _policy(file.policy)
+    named = limits_of(file.policy["named"]) if "named" in file.policy else {}
+    limited = {name: block for name, block in file.policy.items() if name != "named"}
     _check_limited([name for name in limited if name not in labels], labels, schema)
     policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
     return Project(
         path=place,
         data=data,
         schema=schema,
-        searches=tuple(_with_policy(search, policy) for search in searches),
+        searches=tuple(s.within(policy) if isinstance(s, KnowsPolicy) else s for s in searches),
         privacy=tuple(_with_resolved_files(written, place.parent) for written in privacy),
         utility=tuple(_with_resolved_files(written, place.parent) for written in utility),
         policy=policy,
@@ -491,25 +488,15 @@ def _with_resolved_files(written: Written, folder: Path) -> Written:
     """Resolve the paths of a measure's files, which are relative to the project file."""
     if isinstance(written, str):
         return written
-    return {
-        name: {
-            key: str(folder / value) if key in _files(name) else value for key, value in parameters.items()
+    resolved = {}
+    for name, parameters in written.items():
+        cls = methods.find("measure", name)
+        named = {} if cls is None else methods.named_in(cls)
+        resolved[name] = {
+            key: str(folder / value) if named.get(key) == "file" else value
+            for key, value in parameters.items()
         }
-        for name, parameters in written.items()
-    }
-
-
-def _files(measure: str) -> frozenset[str]:
-    """Return the names of a measure's parameters that are files."""
-    cls = methods.find("measure", measure)
-    named = {} if cls is None else methods.named_in(cls)
-    return frozenset(name for name, what in named.items() if what == "file")
-
-
-def _policy(written: Mapping[str, Any]) -> tuple[Mapping[str, Limit], dict[str, Any]]:
-    """Return the limits of the named policy, if any, together with the file's own limits."""
-    limited = {name: block for name, block in written.items() if name != "named"}
-    return (limits_of(written["named"]) if "named" in written else {}), limited
+    return resolved
 
 
 def _limit(name: str, block: Any) -> Limit:
@@ -521,11 +508,6 @@ def _limit(name: str, block: Any) -> Limit:
     if not limit.at_least <= limit.at_most:
         raise ProjectError(f"policy.{name}: no value keeps it; give numbers, and at-least below at-most")
     return limit
-
-
-def _with_policy(search: Search, policy: Mapping[str, Limit]) -> Search:
-    """Pass the policy's limits to a search that asks for them."""
-    return search.within(policy) if isinstance(search, KnowsPolicy) else search
 
 
 def search_of(block: dict[str, Any], position: int) -> Search:
