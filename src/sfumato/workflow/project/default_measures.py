@@ -63,16 +63,15 @@ def default_measures(
     privacy, utility = _of_people(schema, size_is_known)
     if any(getattr(method, "release_type", "people") != "people" for method in methods):
         privacy = (*OF_EVERY_TYPE, *privacy)
-        utility = utility if "utility-loss" in utility else (_of_counts(schema), *utility)
+        # the counts of three attributes together, or of as many as there are
+        n_compared = len(schema.quasi_identifiers) + len(schema.sensitive)
+        counts: Written = "k-marginal"
+        if n_compared < 3:
+            counts = {"k-marginal": {"attributes": max(n_compared, 1)}}
+        utility = utility if "utility-loss" in utility else (counts, *utility)
     if any(hasattr(method, "guarantee") for method in methods):
         privacy = (*privacy, *OF_PROMISES)
     return privacy, utility
-
-
-def _of_counts(schema: Schema) -> Written:
-    """Score the counts of three attributes together, or of as many as there are."""
-    n_compared = len(schema.quasi_identifiers) + len(schema.sensitive)
-    return "k-marginal" if n_compared >= 3 else {"k-marginal": {"attributes": max(n_compared, 1)}}
 
 
 def _of_people(schema: Schema, size_is_known: bool) -> tuple[tuple[Written, ...], tuple[Written, ...]]:

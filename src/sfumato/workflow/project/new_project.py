@@ -7,16 +7,17 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from sfumato.data.hierarchy import Dates, Intervals, Nested, NestedMapping, Prefixes
-from sfumato.data.schema import Attribute, Role, Schema
+from sfumato.data.hierarchy import Dates, Intervals, Nested, Prefixes
+from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table, text
 from sfumato.reading.databases import is_address
 from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.reading.sources import source_at
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.files import file_beside
-from sfumato.workflow.project.default_measures import Written, default_measures
+from sfumato.workflow.project.default_measures import default_measures
 
 _HEADER = """\
 # A sfumato project: what to read, what to try, what to measure, and what must hold.
@@ -90,22 +91,21 @@ def start_project(
         table = Table.from_arrow(records, missing_values=missing)
     guesses = guess(table)
     decimal = decimal_mark(table)
+    place = str(data)
+    if not is_address(place):
+        # paths in a project file are relative to its own folder
+        place = Path(os.path.relpath(place, target.parent)).as_posix()
     written = project_text(
-        _relative_place(target, str(data)),
+        place,
         guesses,
         missing_values=missing,
         decimal=decimal,
         thousands=thousands_mark(table, decimal, frozenset()),
         dialect=dialect,
     )
-    with file_beside(target) as place:
-        place.write_text(written, encoding="utf-8")
+    with file_beside(target) as file:
+        file.write_text(written, encoding="utf-8")
     return table, guesses
-
-
-def _relative_place(target: Path, data: str) -> str:
-    """Return the data's place as a project file writes it: relative to its own folder, or as an address."""
-    return data if is_address(data) else Path(os.path.relpath(data, str(target.parent))).as_posix()
 
 
 def project_text(
@@ -141,12 +141,13 @@ def project_text(
     """
     guesses = tuple(guesses)
     roles = {column.role for column in guesses}
+    notes = {"quasi-identifying": _NO_QUASI_IDENTIFIER, "sensitive": _NO_SENSITIVE}
     return "\n".join(
         [
             _HEADER,
             _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}, guesses),
             *map(_attribute_section, guesses),
-            *_notes(roles),
+            *(note for role, note in notes.items() if role not in roles),
             _PLAN,
             _measure_section(guesses),
             _POLICY,
@@ -195,11 +196,6 @@ def _attribute_section(column: Guess) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _notes(roles: set[Role]) -> list[str]:
-    notes = {"quasi-identifying": _NO_QUASI_IDENTIFIER, "sensitive": _NO_SENSITIVE}
-    return [note for role, note in notes.items() if role not in roles]
-
-
 def _measure_section(guesses: Sequence[Guess]) -> str:
     told = {each.tells: each.name for each in guesses}
     attributes = tuple(Attribute(each.name, each.role, each.kind) for each in guesses)
@@ -209,18 +205,14 @@ def _measure_section(guesses: Sequence[Guess]) -> str:
         survey_weight=told.get("weight"),
         household=told.get("household"),
     )
-    return _MEASURES.format(*(_toml_list(side) for side in default_measures(schema)))
-
-
-def _toml_list(written: Sequence[Written]) -> str:
-    return "[" + ", ".join(_toml(each) for each in written) + "]"
+    return _MEASURES.format(*map(_toml, default_measures(schema)))
 
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
 
 
-def _toml(value: str | float | Sequence[str] | Sequence[float] | NestedMapping) -> str:
+def _toml(value: str | float | Mapping[str, Any] | Sequence[Any]) -> str:
     """Write texts, numbers, lists and tables in TOML, whose escapes equal JSON's except for one."""
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
