@@ -33,6 +33,20 @@ SCORES = (
     "mean-privacy-loss",
 )
 """The scores of the sensitive attribute that `walk` computes, one column for each."""
+(
+    DISTINCT,
+    PROBABILISTIC,
+    ENTROPY,
+    EQUAL_DISTANCE,
+    ORDERED_DISTANCE,
+    HIERARCHICAL_DISTANCE,
+    PRIVACY_LOSS,
+    KNOWLEDGE_GAIN,
+    ACCURACY_GAIN,
+    DELTA_DISCLOSURE,
+    BETA_LIKENESS,
+    MEAN_PRIVACY_LOSS,
+) = range(len(SCORES))
 
 
 class Groups(NamedTuple):
@@ -291,11 +305,11 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
         if pure[group] >= 0:
             alone[pure[group]] += counts[group]
     scores[:] = 0.0
-    scores[0] = prior.n_values
-    scores[1] = np.inf
-    scores[2] = np.inf
-    scores[9] = 1.0
-    scores[10] = 1.0
+    scores[DISTINCT] = prior.n_values
+    scores[PROBABILISTIC] = np.inf
+    scores[ENTROPY] = np.inf
+    scores[DELTA_DISCLOSURE] = 1.0
+    scores[BETA_LIKENESS] = 1.0
     # all pure groups of a value have the same distribution; they come first because they are the worst
     mixed = np.zeros(alone.size, np.int32)
     single = np.zeros((alone.size, alone.size), np.int32)
@@ -305,13 +319,15 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
             single[value, value] = alone[value]
     _add_mixed_groups(mixed, alone, single, prior, scores)
     _add_mixed_groups(pure, counts, groups.histograms, prior, scores)
-    scores[6] = min(scores[6], _LOG_2)
-    scores[7] /= n_records
-    scores[8] = scores[8] / n_records - prior.shares.max()
-    all_occur = scores[0] == prior.n_values
-    scores[9] = max(np.log(scores[10]), -np.log(scores[9])) if all_occur else np.inf
-    scores[10] -= 1.0
-    scores[11] /= n_records
+    scores[PRIVACY_LOSS] = min(scores[PRIVACY_LOSS], _LOG_2)
+    scores[KNOWLEDGE_GAIN] /= n_records
+    scores[ACCURACY_GAIN] = scores[ACCURACY_GAIN] / n_records - prior.shares.max()
+    all_occur = scores[DISTINCT] == prior.n_values
+    scores[DELTA_DISCLOSURE] = (
+        max(np.log(scores[BETA_LIKENESS]), -np.log(scores[DELTA_DISCLOSURE])) if all_occur else np.inf
+    )
+    scores[BETA_LIKENESS] -= 1.0
+    scores[MEAN_PRIVACY_LOSS] /= n_records
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
@@ -331,14 +347,11 @@ def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: P
     alone_hierarchical = prior.alone_hierarchical
     node_of = prior.node_of
     node_shares = prior.node_shares
-    fewest, least_diverse, least_entropy = scores[0], scores[1], scores[2]
-    farthest, farthest_ordered, farthest_hierarchical, farthest_js = (
-        scores[3],
-        scores[4],
-        scores[5],
-        scores[6],
-    )
-    moved, right, lowest, highest, surprise = scores[7], scores[8], scores[9], scores[10], scores[11]
+    fewest, least_diverse, least_entropy = scores[DISTINCT], scores[PROBABILISTIC], scores[ENTROPY]
+    farthest, farthest_js = scores[EQUAL_DISTANCE], scores[PRIVACY_LOSS]
+    farthest_ordered, farthest_hierarchical = scores[ORDERED_DISTANCE], scores[HIERARCHICAL_DISTANCE]
+    moved, right, surprise = scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN], scores[MEAN_PRIVACY_LOSS]
+    lowest, highest = scores[DELTA_DISCLOSURE], scores[BETA_LIKENESS]
     for group in range(counts.size):
         if pure[group] >= 0:
             continue
@@ -380,14 +393,11 @@ def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: P
         if fewest == n_values:
             for value in range(n_values):
                 lowest = min(lowest, histograms[group, value] * inverse[value] / size)
-    scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
-    scores[3], scores[4], scores[5], scores[6] = (
-        farthest,
-        farthest_ordered,
-        farthest_hierarchical,
-        farthest_js,
-    )
-    scores[7], scores[8], scores[9], scores[10], scores[11] = moved, right, lowest, highest, surprise
+    scores[DISTINCT], scores[PROBABILISTIC], scores[ENTROPY] = fewest, least_diverse, least_entropy
+    scores[EQUAL_DISTANCE], scores[PRIVACY_LOSS] = farthest, farthest_js
+    scores[ORDERED_DISTANCE], scores[HIERARCHICAL_DISTANCE] = farthest_ordered, farthest_hierarchical
+    scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN], scores[MEAN_PRIVACY_LOSS] = moved, right, surprise
+    scores[DELTA_DISCLOSURE], scores[BETA_LIKENESS] = lowest, highest
 
 
 @njit(cache=True)

@@ -16,7 +16,23 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.kernels.compilation import njit
-from sfumato.kernels.lattice_nodes import DescribedNodes, Prior, describe_people
+from sfumato.kernels.lattice_nodes import (
+    ACCURACY_GAIN,
+    BETA_LIKENESS,
+    DELTA_DISCLOSURE,
+    DISTINCT,
+    ENTROPY,
+    EQUAL_DISTANCE,
+    HIERARCHICAL_DISTANCE,
+    KNOWLEDGE_GAIN,
+    MEAN_PRIVACY_LOSS,
+    ORDERED_DISTANCE,
+    PRIVACY_LOSS,
+    PROBABILISTIC,
+    DescribedNodes,
+    Prior,
+    describe_people,
+)
 from sfumato.kernels.people_counts import tally_room
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
@@ -358,14 +374,18 @@ def _score_classes(
         for index in range(n_seen):
             n_having[seen[index]] = 0
             shared[seen[index]] = 0.0
-    scores[0], scores[1], scores[2] = fewest, least_diverse, least_entropy
-    scores[3], scores[4], scores[5] = farthest, farthest_ordered, farthest_hierarchical
-    scores[6] = min(farthest_js, _LOG_2)
-    scores[7] = moved / n_met
-    scores[8] = right / n_met - shares.max()
-    scores[9] = np.inf if lacks else max(np.log(highest), -np.log(lowest))
-    scores[10] = highest - 1.0
-    scores[11] = surprise / n_met
+    scores[DISTINCT], scores[PROBABILISTIC], scores[ENTROPY] = fewest, least_diverse, least_entropy
+    scores[EQUAL_DISTANCE], scores[ORDERED_DISTANCE], scores[HIERARCHICAL_DISTANCE] = (
+        farthest,
+        farthest_ordered,
+        farthest_hierarchical,
+    )
+    scores[PRIVACY_LOSS] = min(farthest_js, _LOG_2)
+    scores[KNOWLEDGE_GAIN] = moved / n_met
+    scores[ACCURACY_GAIN] = right / n_met - shares.max()
+    scores[DELTA_DISCLOSURE] = np.inf if lacks else max(np.log(highest), -np.log(lowest))
+    scores[BETA_LIKENESS] = highest - 1.0
+    scores[MEAN_PRIVACY_LOSS] = surprise / n_met
 
 
 @njit(cache=True)
