@@ -40,7 +40,7 @@ _MOST_FOR_CLUSTERING = 200_000
 _SUPPRESSED = 0.05
 _EPSILONS = (0.3, 1.0, 3.0)
 _FEWEST_FOR_MST = 500
-"""Among fewer people hardly a value is common enough to be told with noise."""
+"""Among fewer people, hardly any value is common enough to be published with noise."""
 _LEAVES = (5, 50)
 _MOST_FOR_TREES = 200_000
 _RETAINED = (0.9, 0.7, 0.5)
@@ -94,7 +94,7 @@ class Suited:
 
     @property
     def sanitizers(self) -> tuple[str, ...]:
-        """The methods whose records are changed or made up: by them it is decided what is measured."""
+        """The methods whose records are changed or synthetic: they decide what is measured."""
         return OF_OTHER_TYPES if self.every_type else ()
 
     def within(self, policy: Mapping[str, Limit]) -> Suited:
@@ -178,7 +178,7 @@ def natural_distance(schema: Schema) -> str:
 
 
 def _anchors(schema: Schema) -> Iterator[Recipe]:
-    """Yield the ends of every frontier: nothing told, and everything."""
+    """Yield the ends of every frontier: nothing published, and everything."""
     if schema.quasi_identifiers:
         yield Recipe("suppress-quasi-identifiers").normalized()
         if schema.sensitive:

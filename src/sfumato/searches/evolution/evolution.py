@@ -44,7 +44,7 @@ _LARGE = ("any-suppression", "k-l-safety", "k-t-safety", "k-l-t-safety")
 @register
 @dataclass(frozen=True)
 class Evolution:
-    """Try the releases that an evolution finds and no other beats, improved until no single step helps.
+    """Try the non-dominated releases that an evolution finds, improved until no single step helps.
 
     Without objectives it solves one of the four problems of the publisher's dilemma, or one of three with
     t-closeness among the objectives; with objectives it makes any measures better.

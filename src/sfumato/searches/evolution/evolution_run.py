@@ -57,7 +57,7 @@ class Settings:
 
 @dataclass
 class Judge:
-    """Judges every individual once, and keeps what no other beats.
+    """Evaluate every individual once, and keep the non-dominated ones.
 
     Parameters
     ----------
@@ -234,8 +234,8 @@ def _settle(judge: Judge, settled: set[bytes], rows: list[Genes]) -> None:
 
 def _better(archive: Archive, targets: Archive, row: int) -> tuple[Genes, Floats, Floats]:
     """Return a solution of the archive that dominates this one, or this one if there is none."""
-    beaten_by: Integers = np.flatnonzero(archive.beats(targets.objectives[row]))
-    if not len(beaten_by):
+    dominating: Integers = np.flatnonzero(archive.dominates(targets.objectives[row]))
+    if not len(dominating):
         return targets.genes[row], targets.objectives[row], targets.traits[row]
-    one = int(beaten_by[0])
+    one = int(dominating[0])
     return archive.genes[one], archive.objectives[one], archive.traits[one]

@@ -45,7 +45,7 @@ class Archive:
         return len(self.objectives)
 
     def joined(self, genes: Genes, objectives: Floats, traits: Floats) -> Archive:
-        """Return the archive with these solutions, and without those that they beat."""
+        """Return the archive with these solutions, and without those that they dominate."""
         import moocore
 
         if not len(objectives):
@@ -58,7 +58,7 @@ class Archive:
             np.concatenate([self.traits, traits])[kept],
         )
 
-    def beats(self, objectives: Floats) -> Booleans:
+    def dominates(self, objectives: Floats) -> Booleans:
         """Return for each solution whether it dominates this point."""
         point = objectives.round(_DIGITS)
         no_worse = np.all(self.objectives <= point, axis=1)

@@ -84,7 +84,7 @@ class Lattice:
 @register
 @dataclass(frozen=True)
 class LatticeFront:
-    """Try the full-domain recodings that no other beats in privacy and in utility: the whole exact front.
+    """Try the full-domain recodings that are efficient in privacy and utility: the whole exact front.
 
     Parameters
     ----------

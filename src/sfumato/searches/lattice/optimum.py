@@ -195,7 +195,7 @@ class _Node:
     base: float
     steps: Sequence[float] = field(repr=False)
 
-    def beats(self, other: _Node) -> bool:
+    def is_better_than(self, other: _Node) -> bool:
         """Return whether this node is better, or as good with lexicographically smaller levels."""
         return _is_better(self.cost, self.levels, other)
 
@@ -477,7 +477,7 @@ class _Search:
             if len(self.known) >= _MOST_HELD:
                 self.known.clear()
             self.known[levels] = node
-            if node.beats(self.best):
+            if node.is_better_than(self.best):
                 self.best = node
         return node
 
@@ -550,7 +550,9 @@ class _Search:
             better: _Node | None = node
             while better is not None:
                 node = better
-                better = next((other for other in self._around(node, until) if other.beats(node)), None)
+                better = next(
+                    (other for other in self._around(node, until) if other.is_better_than(node)), None
+                )
             if self._spent() or self.n_evaluated >= until:
                 break
             levels = np.array(self.best.levels)

@@ -84,11 +84,11 @@ def is_quick(search: Search) -> bool:
 
 def searched(search: Search, inputs: ExplorationInputs, stop: Callable[[], bool] = never) -> list[Recipe]:
     """Run a search and store its proposals; raise `Stopped` if it was to end early."""
-    # the same search has the same luck, wherever it stands in the project, and the luck that it had
-    # before: figures that were published come out again
+    # a search draws the same numbers wherever it stands in the project, and the same as in earlier versions:
+    # published figures come out again
     digest = _digest(search, inputs.source)
-    luck = bytes.fromhex(_former_digest(search, inputs.source) or digest)
-    piece = (search, [inputs.seed, *luck[:8]])
+    digits = bytes.fromhex(_former_digest(search, inputs.source) or digest)
+    piece = (search, [inputs.seed, *digits[:8]])
     with kept_on(None), stoppable(stop):
         if inputs.plugin_limits is None or not methods.is_plugged_in(type(search)):
             recipes = propose(piece, WorkInputs(inputs.original.table, inputs.original.schema))
@@ -127,14 +127,14 @@ def propose(piece: tuple[Search, list[int]], inputs: WorkInputs) -> list[Recipe]
     Parameters
     ----------
     piece
-        The search, and the numbers that its luck comes from.
+        The search, and the seeds of what it does at random.
     inputs
         The original.
     """
-    search, luck = piece
+    search, seeds = piece
     inputs.at(named(type(search)))
     with blamed_on(search):
-        proposed = search.propose(inputs.table, inputs.schema, np.random.default_rng(luck))
+        proposed = search.propose(inputs.table, inputs.schema, np.random.default_rng(seeds))
         recipes = list(itertools.islice(proposed, MOST_CANDIDATES + 1))
     if not all(isinstance(recipe, Recipe) for recipe in recipes):
         raise failed(type(search), "proposes something else than recipes")

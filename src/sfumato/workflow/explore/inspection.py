@@ -135,7 +135,7 @@ class Inspection:
             )
         names, risk = ", ".join(self.schema.quasi_identifiers), self.risk
         whom = "records" if self.schema.person is None else "people"
-        told = (
+        sentences = (
             f"Published as it is, {risk.n_unique:,} of {self.n_people:,} {whom} "
             f"({risk.n_unique / self.n_people:.1%}) would be unique in {names}.",
             f"Half of the {whom} would share these with {_others_words(risk.median_class - 1)}; "
@@ -144,9 +144,12 @@ class Inspection:
             *self.survey,
         )
         if self.schema.person is None:
-            return told
+            return sentences
         each = f"{self.n_records:,} records are those of {self.n_people:,} people ({self.schema.person})"
-        return (f"The {each}; people are counted, since several records of one person protect nobody.", *told)
+        return (
+            f"The {each}; people are counted, since several records of one person protect nobody.",
+            *sentences,
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -206,11 +209,11 @@ class Inspection:
         }
 
     def __repr__(self) -> str:
-        told = f"{self.n_records:,} records, {self.n_rows:,} of them different"
+        records = f"{self.n_records:,} records, {self.n_rows:,} of them different"
         if self.risk is None:
-            return f"<Inspection of {told}; no attribute is quasi-identifying>"
+            return f"<Inspection of {records}; no attribute is quasi-identifying>"
         names = listed(self.schema.quasi_identifiers)
-        return f"<Inspection of {told}; {self.risk.n_unique:,} unique in {names}>"
+        return f"<Inspection of {records}; {self.risk.n_unique:,} unique in {names}>"
 
     def _repr_html_(self) -> str:
         from sfumato.workflow.report.notebook import inspection_html
@@ -267,16 +270,16 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     known = Table.from_arrow(table, missing_values=missing) if missing else table
     guesses = guess(known)
     attributes = tuple(Attribute(g.name, g.role, g.kind, g.hierarchy) for g in guesses)
-    told = {g.tells: g.name for g in guesses}
+    names = {g.tells: g.name for g in guesses}
     decimal = decimal_mark(known)
     thousands = thousands_mark(known, decimal, frozenset())
     return Schema(
         attributes,
         decimal=decimal,
         thousands=thousands,
-        person=told.get("person"),
-        survey_weight=told.get("weight"),
-        household=told.get("household"),
+        person=names.get("person"),
+        survey_weight=names.get("weight"),
+        household=names.get("household"),
     ).bind(known)
 
 

@@ -41,7 +41,7 @@ def default_measures(
     lives together, or whose a record is, the risks that follow are measured as well. Where some
     of the releases are perturbed or synthetic, the first axis of privacy is the attack risk, which judges
     all types alike, and so does the first axis of utility: without a sensitive attribute it is the
-    k-marginal score. Where some are differentially private, epsilon is told.
+    k-marginal score. If some are differentially private, epsilon is measured too.
 
     Parameters
     ----------

@@ -170,11 +170,11 @@ def _data_section(
     for key, mark, usual in zip(("decimal", "thousands"), marks, (".", ""), strict=True):
         if mark != usual:
             lines.append(f"{key} = {_toml(mark)}")
-    told = {column.tells: column.name for column in guesses if column.tells}
+    names = {column.tells: column.name for column in guesses if column.tells}
     lines += [
-        f"{key} = {_toml(told[key])}".ljust(36) + f" # {_ROLE_NOTES[key]}"
+        f"{key} = {_toml(names[key])}".ljust(36) + f" # {_ROLE_NOTES[key]}"
         for key in _ROLE_NOTES
-        if key in told
+        if key in names
     ]
     return "\n".join(lines) + "\n"
 
@@ -197,13 +197,13 @@ def _attribute_section(column: Guess) -> str:
 
 
 def _measure_section(guesses: Sequence[Guess]) -> str:
-    told = {each.tells: each.name for each in guesses}
+    names = {each.tells: each.name for each in guesses}
     attributes = tuple(Attribute(each.name, each.role, each.kind) for each in guesses)
     schema = Schema(
         attributes,
-        person=told.get("person"),
-        survey_weight=told.get("weight"),
-        household=told.get("household"),
+        person=names.get("person"),
+        survey_weight=names.get("weight"),
+        household=names.get("household"),
     )
     return _MEASURES.format(*map(_toml, default_measures(schema)))
 

@@ -70,9 +70,11 @@ class Population(Section, frozen=True):
         name, parameters = methods.name_and_parameters(written)
         cls = methods.find("measure", name)
         known = () if cls is None else methods.parameters_of(cls)
-        told = {"population": self.path, "population-size": self.size}
-        wanted = {key: value for key, value in told.items() if value is not None and key in known}
-        return {name: {**wanted, **parameters}} if wanted and not told.keys() & parameters.keys() else written
+        given = {"population": self.path, "population-size": self.size}
+        wanted = {key: value for key, value in given.items() if value is not None and key in known}
+        return (
+            {name: {**wanted, **parameters}} if wanted and not given.keys() & parameters.keys() else written
+        )
 
 
 NO_POPULATION = Population()
