@@ -72,9 +72,9 @@ class Population(Section, frozen=True):
         known = () if cls is None else methods.parameters_of(cls)
         given = {"population": self.path, "population-size": self.size}
         wanted = {key: value for key, value in given.items() if value is not None and key in known}
-        return (
-            {name: {**wanted, **parameters}} if wanted and not given.keys() & parameters.keys() else written
-        )
+        if not wanted or given.keys() & parameters.keys():
+            return written
+        return {name: {**wanted, **parameters}}
 
 
 NO_POPULATION = Population()
