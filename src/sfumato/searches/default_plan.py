@@ -113,15 +113,20 @@ class Suited:
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
         """Yield the recipes, those that are soon made first."""
-        return map(self._bordered, self._proposed(*schema.bind(table)))
+        for recipe in self._recipes(*schema.bind(table)):
+            if "borders" in recipe.parameters:
+                parameters = {**recipe.parameters, "borders": self.borders}
+                yield replace(recipe, parameters=parameters).normalized()
+            else:
+                yield recipe
 
-    def _bordered(self, recipe: Recipe) -> Recipe:
-        if "borders" not in recipe.parameters:
-            return recipe
-        return replace(recipe, parameters={**recipe.parameters, "borders": self.borders}).normalized()
-
-    def _proposed(self, bound_table: Table, bound: Schema) -> Iterator[Recipe]:
-        yield from _anchors(bound)
+    def _recipes(self, bound_table: Table, bound: Schema) -> Iterator[Recipe]:
+        # the ends of every frontier: nothing published, and everything
+        if bound.quasi_identifiers:
+            yield Recipe("suppress-quasi-identifiers").normalized()
+            if bound.sensitive:
+                yield Recipe("suppress-sensitive").normalized()
+        yield Recipe("as-is").normalized()
         ks = self._ks(bound_table.n_records)
         if not bound.quasi_identifiers or not ks:
             return
@@ -133,7 +138,7 @@ class Suited:
             yield from _of_other_types(bound_table, bound)
 
     def _ks(self, n_records: int) -> list[int]:
-        """Return the values of k to try: with less than four classes to make there is hardly a choice."""
+        """Return the values of k to try; with fewer than four classes there is hardly a choice."""
         most = n_records / 4 if n_records >= 8 else n_records / 2
         return sorted(
             {k for k in (*_K, *self.k) if k <= max(most, 1)} | set(self._asked(range(n_records + 1)))
@@ -177,15 +182,6 @@ def natural_distance(schema: Schema) -> str:
     return "natural" if any(schema[name].kind == "numeric" for name in schema.sensitive) else "equal"
 
 
-def _anchors(schema: Schema) -> Iterator[Recipe]:
-    """Yield the ends of every frontier: nothing published, and everything."""
-    if schema.quasi_identifiers:
-        yield Recipe("suppress-quasi-identifiers").normalized()
-        if schema.sensitive:
-            yield Recipe("suppress-sensitive").normalized()
-    yield Recipe("as-is").normalized()
-
-
 def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
     """Yield the families that take longer, for a few k."""
     if table.n_rows <= _MOST_FOR_CLUSTERING:
@@ -200,11 +196,11 @@ def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
 
 
 OF_OTHER_TYPES = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synthesis")
-"""What is tried beside generalisation where every type is asked for; samples are of people."""
+"""The methods tried next to generalization if every type is wanted; samples are of people."""
 
 
 def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
-    """Yield what changes records, makes them up or leaves most of them out, what is soon made first."""
+    """Yield methods that change records, synthesize them or publish a sample, the quick ones first."""
     n_records, n_people = table.n_records, table.n_people
     if n_records >= _FEWEST_FOR_SAMPLING:
         yield from (Recipe("sampling", {"share": share}).normalized() for share in _SHARES)
@@ -249,7 +245,7 @@ def _within_reach(ks: Iterable[int], wanted: Iterable[int]) -> list[int]:
 
 
 def _most_diverse(table: Table, schema: Schema) -> float:
-    """Return one over the share of the commonest sensitive value: no group can be more diverse everywhere."""
+    """Return one over the share of the commonest sensitive value, which not all groups can exceed."""
     shares = [
         np.bincount(table[name].codes, weights=table.weights).max() / table.n_records
         for name in schema.sensitive
@@ -258,9 +254,9 @@ def _most_diverse(table: Table, schema: Schema) -> float:
 
 
 def _few_digits(found: Iterable[float], asked: Iterable[float]) -> list[float]:
-    """Return what was found in two digits that count, then what was asked for as it is, each once.
+    """Return what was found, to two digits, then what was asked for as it is, without repetitions.
 
-    A distance of 0 asks for what hardly any grouping can give, so it is left to those who ask for it.
+    Hardly any grouping reaches a distance of 0, so it is tried only if the user asks for it.
     """
     rounded = (float(f"{value:.2g}") for value in found)
     return list(dict.fromkeys([*(value for value in rounded if value > 0), *asked]))
