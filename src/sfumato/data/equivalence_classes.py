@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.table import People
-from sfumato.runtime.arrays import Codes, Floats, Integers, freeze, sealed
+from sfumato.runtime.arrays import Codes, Floats, Integers, freeze_fields, sealed
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class SensitiveCounts:
     people: SharedCounts | None = None
 
     def __post_init__(self) -> None:
-        freeze(self, starts=np.int64, values=np.int32, counts=np.int64, prior=np.float64)
+        freeze_fields(self, starts=np.int64, values=np.int32, counts=np.int64, prior=np.float64)
 
     @cached_property
     def sizes(self) -> Integers:
@@ -155,7 +155,7 @@ class EquivalenceClasses:
     persons: Integers | None = None
 
     def __post_init__(self) -> None:
-        freeze(self, class_of=np.int64, sizes=np.int64, persons=np.int64)
+        freeze_fields(self, class_of=np.int64, sizes=np.int64, persons=np.int64)
 
     @property
     def people(self) -> Integers:

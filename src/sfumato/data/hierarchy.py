@@ -24,7 +24,7 @@ from sfumato.data.table import (
     Value,
     text,
 )
-from sfumato.runtime.arrays import Codes, Integers, freeze, sealed
+from sfumato.runtime.arrays import Codes, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable
 from sfumato.runtime.numerals import (
@@ -80,7 +80,7 @@ class Hierarchy:
     leaves: tuple[Value, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        freeze(self, node_of=np.int32, sizes=np.int64)
+        freeze_fields(self, node_of=np.int32, sizes=np.int64)
 
     @property
     def height(self) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from sfumato.registry.display import as_pandas, listed
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze, sealed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import DataError, suggestion
 from sfumato.runtime.numerals import _whole_or_float
 
@@ -50,7 +50,7 @@ class Column:
     kind: Kind = "categorical"
 
     def __post_init__(self) -> None:
-        freeze(self, codes=np.int32)
+        freeze_fields(self, codes=np.int32)
 
     @property
     def has_missing(self) -> bool:
@@ -133,7 +133,7 @@ class HouseholdMembers:
     household_of: Integers = field(repr=False)
 
     def __post_init__(self) -> None:
-        freeze(self, row_of=np.int64, household_of=np.int64)
+        freeze_fields(self, row_of=np.int64, household_of=np.int64)
 
     def take(self, rows: Integers, weights: Integers) -> HouseholdMembers:
         """Return the membership of the first so many records of these rows, which are numbered from 0."""
@@ -183,7 +183,7 @@ class Table:
     households: HouseholdMembers | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        freeze(self, columns=dict, weights=np.int64, person_of=np.int64, survey_weights=np.float64)
+        freeze_fields(self, columns=dict, weights=np.int64, person_of=np.int64, survey_weights=np.float64)
 
     def __getitem__(self, name: str) -> Column:
         if name not in self.columns:

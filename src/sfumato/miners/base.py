@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 import numpy as np
 
 from sfumato.data.table import Value
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields
 
 Predicts = Literal["category", "number"]
 Encoding = Literal["columns", "bins", "codes"]
@@ -103,7 +103,7 @@ class Predictions:
 
     def __post_init__(self) -> None:
         predicted = np.int32 if self.predicts == "category" else np.float64
-        freeze(self, rows=np.int64, weights=np.int64, predicted=predicted)
+        freeze_fields(self, rows=np.int64, weights=np.int64, predicted=predicted)
 
     @property
     def finished(self) -> bool:

@@ -14,7 +14,7 @@ from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, set_l
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
 from sfumato.data.table import Column, Value, as_dictionary, as_text_dictionary, text
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze, frozen, sealed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, frozen, sealed
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +40,7 @@ class ValueSets:
     n_leaves: int
 
     def __post_init__(self) -> None:
-        freeze(self, starts=np.int64, members=np.int32, sizes=np.int64)
+        freeze_fields(self, starts=np.int64, members=np.int32, sizes=np.int64)
 
     @property
     def losses(self) -> Floats:
@@ -153,7 +153,7 @@ class Cells:
     sets: ValueSets | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        freeze(self, codes=np.int32)
+        freeze_fields(self, codes=np.int32)
 
     @cached_property
     def occurring(self) -> Integers:

@@ -35,7 +35,7 @@ def frozen(array: Any, dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
     return sealed(np.array(array, dtype=dtype, order="C"))
 
 
-def freeze(value: object, **kinds: type[Any]) -> None:
+def freeze_fields(value: object, **kinds: type[Any]) -> None:
     """Convert fields of a frozen dataclass in its ``__post_init__``; nothing else writes to such a value.
 
     Parameters
@@ -54,7 +54,7 @@ def freeze(value: object, **kinds: type[Any]) -> None:
     ...     sizes: Integers
     ...
     ...     def __post_init__(self) -> None:
-    ...         freeze(self, sizes=np.int64)
+    ...         freeze_fields(self, sizes=np.int64)
     >>> Sizes([3, 4]).sizes
     array([3, 4])
     """

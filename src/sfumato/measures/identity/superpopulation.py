@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from sfumato.runtime.arrays import Floats, Integers, freeze
+from sfumato.runtime.arrays import Floats, Integers, freeze_fields
 
 Number = TypeVar("Number", float, Floats)
 Estimator = Literal["dankar", "pitman", "zayatz", "slide-negative-binomial"]
@@ -45,7 +45,7 @@ class SampledClasses:
     n_population: int
 
     def __post_init__(self) -> None:
-        freeze(self, sizes=np.int64, counts=np.int64)
+        freeze_fields(self, sizes=np.int64, counts=np.int64)
 
     @classmethod
     def of(cls, class_sizes: Integers, n_population: int) -> SampledClasses:

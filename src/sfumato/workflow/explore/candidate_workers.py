@@ -22,7 +22,7 @@ from sfumato.results.measurement import LevelReached, Measure, Measurement, buil
 from sfumato.results.origin import Origin
 from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.arrays import Integers
-from sfumato.runtime.caching import kept_on, taken_before
+from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.runtime.pool import Limits, Lost
 from sfumato.runtime.progress import listening, speaking_of

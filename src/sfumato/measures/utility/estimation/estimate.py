@@ -22,7 +22,7 @@ from sfumato.kernels.weight_estimates import (
     shares_by_node,
 )
 from sfumato.measures.utility.estimation.subpopulations import AttributeNodes, Populations
-from sfumato.runtime.arrays import Codes, Floats, Integers, freeze, sealed
+from sfumato.runtime.arrays import Codes, Floats, Integers, freeze_fields, sealed
 
 _BLOCK = 2**17
 """How many numbers of a result are computed at a time, so that little is held and Ctrl-C is heard."""
@@ -52,7 +52,7 @@ class Spread:
     n_codes: int
 
     def __post_init__(self) -> None:
-        freeze(self, label_of=np.int32, starts=np.int64, codes=np.int32, masses=np.float64)
+        freeze_fields(self, label_of=np.int32, starts=np.int64, codes=np.int32, masses=np.float64)
 
     @cached_property
     def totals(self) -> Floats:
@@ -104,7 +104,7 @@ class Mixtures:
     firsts: tuple[int, ...] = (0,)
 
     def __post_init__(self) -> None:
-        freeze(self, starts=np.int64, values=np.int32, counts=np.float64)
+        freeze_fields(self, starts=np.int64, values=np.int32, counts=np.float64)
 
     @classmethod
     def beside(cls, parts: Sequence[Mixtures]) -> Mixtures:
@@ -162,7 +162,7 @@ class Estimate:
     mixtures: Mixtures = field(repr=False)
 
     def __post_init__(self) -> None:
-        freeze(self, weights=np.float64, mixture_of=np.int64)
+        freeze_fields(self, weights=np.float64, mixture_of=np.int64)
 
     @property
     def n_units(self) -> int:

@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.weight_estimates import CountQueries, query_counts
 from sfumato.measures.utility.estimation.estimate import Estimate
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze, sealed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 
 _ROUNDS = 100
 """How often queries that no record satisfies are drawn again, all of them at once."""
@@ -46,7 +46,7 @@ class Queries:
     values: Booleans
 
     def __post_init__(self) -> None:
-        freeze(self, attributes=np.int32, starts=np.int64, accepted=np.bool_, values=np.bool_)
+        freeze_fields(self, attributes=np.int32, starts=np.int64, accepted=np.bool_, values=np.bool_)
 
     def __len__(self) -> int:
         return len(self.attributes)

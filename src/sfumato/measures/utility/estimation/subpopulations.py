@@ -15,7 +15,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.frequent_conjunctions import large_conjunctions
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
-from sfumato.runtime.arrays import Codes, Integers, freeze
+from sfumato.runtime.arrays import Codes, Integers, freeze_fields
 from sfumato.runtime.caching import remembered
 
 MOST_POPULATIONS = 1_000_000
@@ -52,8 +52,8 @@ class AttributeNodes:
     nodes_of_code: Codes
 
     def __post_init__(self) -> None:
-        freeze(self, attribute_of=np.int32, codes_of_node=np.int32, nodes_of_code=np.int32)
-        freeze(self, code_starts=np.int64, first_code=np.int64, node_starts=np.int64)
+        freeze_fields(self, attribute_of=np.int32, codes_of_node=np.int32, nodes_of_code=np.int32)
+        freeze_fields(self, code_starts=np.int64, first_code=np.int64, node_starts=np.int64)
 
     def __len__(self) -> int:
         return len(self.attribute_of)
@@ -128,7 +128,7 @@ class Populations:
     most_attributes: int | None = None
 
     def __post_init__(self) -> None:
-        freeze(self, depths=np.int16, last_nodes=np.int32, supports=np.int64)
+        freeze_fields(self, depths=np.int16, last_nodes=np.int32, supports=np.int64)
 
     def __len__(self) -> int:
         return len(self.depths)
