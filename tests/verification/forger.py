@@ -17,9 +17,9 @@ from typing import Any
 
 import sfumato as sf
 from sfumato.runtime.errors import SfumatoError
-from sfumato.verification.certificate import publisher_s
+from sfumato.verification.certificate import publisher_certificate
 from sfumato.verification.check import slug
-from sfumato.verification.documents import read_manifest, written
+from sfumato.verification.documents import json_text, read_manifest
 from sfumato.verification.signature import signature_checks
 from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.publish.folder_layout import as_release
@@ -202,7 +202,9 @@ def careful(folder: Path, changed: Any) -> None:
     (folder / "manifest.json").write_text(json.dumps({**changed, "files": files}), "utf-8")
     manifest = read_manifest(folder)
     checks = [*data_checks(folder, manifest), *signature_checks(folder, manifest, None)]
-    (folder / "certificate.json").write_text(written(publisher_s(folder, manifest, checks)), "utf-8")
+    (folder / "certificate.json").write_text(
+        json_text(publisher_certificate(folder, manifest, checks)), "utf-8"
+    )
 
 
 def passes(folder: Path, changed: Any) -> bool:

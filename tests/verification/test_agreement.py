@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.registry import methods
-from sfumato.verification.figures import MEASURES, OneOf, WithinRange, computed
+from sfumato.verification.figures import MEASURES, OneOf, WithinRange, recompute
 from sfumato.verification.levels import MODELS
-from sfumato.verification.published_view import published, table_names
+from sfumato.verification.published_view import public_view, table_names
 from sfumato.verification.written_tables import read_csv
 from sfumato.workflow.publish.folder_layout import Layout
 from sfumato.workflow.publish.manifest_record import (
@@ -85,14 +85,14 @@ def disagreements(release: sf.Release, folder: Path, asked: list[Any]) -> list[s
         for name, file in zip(names, written, strict=True):
             file.rename(folder / f"{name}.csv")
     facts = layout_facts(layout)
-    seen = published({name: read_csv(folder, name) for name in table_names(facts)}, facts)
+    seen = public_view({name: read_csv(folder, name) for name in table_names(facts)}, facts)
     from sfumato.workflow.publish.folder_layout import read_back
 
     claims = claims_of(read_back(read_written(folder, names), layout), asked)
     wrong = []
     for name, parameters in {(c.measure, methods.label("", c.parameters)): c for c in claims}:
         own = [c for c in claims if (c.measure, methods.label("", c.parameters)) == (name, parameters)]
-        found = computed(MEASURES[name], seen, own[0].parameters)
+        found = recompute(MEASURES[name], seen, own[0].parameters)
         if len(found) != len(own):
             wrong.append(f"{name}: {len(own)} claims, {len(found)} found")
             continue
@@ -190,9 +190,9 @@ def test_many_quasi_identifiers_are_sampled_alike(tmp_path: Path) -> None:
     )
     release = sf.sanitize(table, schema, sf.sanitizers.AsIs())
     assert not disagreements(release, tmp_path, [{"quasi-identifier-contribution": {"permutations": 40}}])
-    seen = published({"data": read_csv(tmp_path, "data")}, layout_facts(Layout.of(release)))
+    seen = public_view({"data": read_csv(tmp_path, "data")}, layout_facts(Layout.of(release)))
     with pytest.raises(ValueError, match="would never end"):
-        computed(MEASURES["quasi-identifier-contribution"], seen, {"permutations": 10**12})
+        recompute(MEASURES["quasi-identifier-contribution"], seen, {"permutations": 10**12})
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sfumato.verification.certificate import certificate_check, certified, publisher_s
+from sfumato.verification.certificate import certificate_check, certify, publisher_certificate
 from sfumato.verification.check import Check
-from sfumato.verification.documents import Manifest, read_manifest, written
+from sfumato.verification.documents import Manifest, json_text, read_manifest
 
 FOUND = [Check("a"), Check("b", unverified=True), Check("c", "not so"), Check("d", "nor so", unverified=True)]
 
@@ -24,7 +24,7 @@ def folder(honest: Path, tmp_path: Path) -> Path:
 
 
 def test_it_names_what_was_checked_and_what_was_not(folder: Path) -> None:
-    said = certified(folder, FOUND, by="me", version="1", when="now")
+    said = certify(folder, FOUND, by="me", version="1", when="now")
     assert (said.checked, said.not_checked) == (["a"], ["b"])
     assert said.fails == {"c": "not so", "d": "nor so"}
     assert (said.checked_by, said.version, said.when) == ("me", "1", "now")
@@ -37,9 +37,9 @@ def named(manifest: Manifest, by: str) -> Manifest:
 
 def test_the_publisher_is_whoever_decided(folder: Path) -> None:
     manifest = read_manifest(folder)
-    said = publisher_s(folder, manifest, FOUND)
+    said = publisher_certificate(folder, manifest, FOUND)
     assert (said.checked_by, said.version, said.when) == ("the publisher", "1.0", manifest.decision.when)
-    assert publisher_s(folder, named(manifest, "Ada"), FOUND).checked_by == "Ada"
+    assert publisher_certificate(folder, named(manifest, "Ada"), FOUND).checked_by == "Ada"
 
 
 class TestBelief:
@@ -50,11 +50,11 @@ class TestBelief:
         return certificate_check(folder, read_manifest(folder), FOUND)
 
     def test_the_right_one_holds(self, folder: Path) -> None:
-        right = written(publisher_s(folder, read_manifest(folder), FOUND))
+        right = json_text(publisher_certificate(folder, read_manifest(folder), FOUND))
         assert self.check(folder, right) == Check(self.WHAT)
 
     def test_another_one_does_not(self, folder: Path) -> None:
-        right = json.loads(written(publisher_s(folder, read_manifest(folder), FOUND)))
+        right = json.loads(json_text(publisher_certificate(folder, read_manifest(folder), FOUND)))
         for name in right:
             other = {**right, name: right[name] * 2 if name != "fails" else {}}
             assert self.check(folder, json.dumps(other)) == Check(
@@ -62,7 +62,7 @@ class TestBelief:
             )
 
     def test_one_of_another_shape_is_damaged(self, folder: Path) -> None:
-        right = json.loads(written(publisher_s(folder, read_manifest(folder), FOUND)))
+        right = json.loads(json_text(publisher_certificate(folder, read_manifest(folder), FOUND)))
         for other in ({}, {**right, "more": 1}, {**right, "version": 1}, [right]):
             assert self.check(folder, json.dumps(other)) == Check(self.WHAT, "it is damaged")
         assert self.check(folder, "{").problem.startswith("certificate.json is damaged")

@@ -24,7 +24,7 @@ from sfumato.verification import check
 from sfumato.verification.check import Check, FolderChecks, check_folder, expected_files, slug
 from sfumato.verification.documents import Manifest
 from sfumato.verification.figures import OneOf, WithinRange
-from sfumato.verification.published_view import PublicView, published
+from sfumato.verification.published_view import PublicView, public_view
 from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
@@ -121,7 +121,7 @@ def test_no_value_at_any_place_is_more_than_a_failed_check(honest: Path) -> None
             functools.reduce(operator.getitem, above, changed)[last] = value
             with contextlib.suppress(msgspec.ValidationError, VerificationFailed):
                 manifest = msgspec.convert(changed, Manifest, strict=True)
-                seen = published(tables, manifest.layout)
+                seen = public_view(tables, manifest.layout)
                 assert [
                     *check._claim_checks(seen, manifest),
                     *check._requirement_checks(seen, manifest),
@@ -166,7 +166,7 @@ class TestFiles:
 
         (said,) = failures(honest, change).values()
         assert said == "it lists a, b, a file with an odd name and 2 more wrongly"
-        assert check._some(set("abcd")) == "a, b, c and 1 more"
+        assert check._few_names(set("abcd")) == "a, b, c and 1 more"
 
     def test_three_files_are_all_named(self, honest: Path) -> None:
         def change(facts: Facts) -> None:
@@ -379,7 +379,7 @@ class TestClaims:
         ],
     )
     def test_what_is_the_same(self, claimed: Any, found: Any, same: bool) -> None:
-        assert check._same(claimed, found) is same
+        assert check._agrees(claimed, found) is same
 
 
 def requirement(facts: Facts, model: str) -> Facts:
@@ -663,9 +663,9 @@ class TestUnverifiedClaims:
     def test_a_withheld_cell_tells_nothing(self) -> None:
         people = WrittenTable({"age": FileColumn.of(["*", "1", None])}, np.array([2, 1, 1]))
         seen = PublicView(9, ("age",), [np.arange(3)], np.array([2, 1, 1]), (), False)
-        assert check._told_cells(seen, {"data": people}, "age") == 2
+        assert check._released_cells(seen, {"data": people}, "age") == 2
         # of what the second table tells every record has a value
-        assert check._told_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
+        assert check._released_cells(seen, {"quasi-identifiers": people, "sensitive": people}, "ill") == 4
 
     def test_of_what_is_withheld_no_cell_is_exact(self, honest: Path) -> None:
         facts = facts_of(honest)
@@ -674,7 +674,7 @@ class TestUnverifiedClaims:
         manifest = msgspec.convert(facts, Manifest)
         cells = {"age": FileColumn.of(["*"] * 6), "ill": FileColumn.of("xyxyyx")}
         tables = {"data": WrittenTable(cells, np.ones(6, dtype=np.int64))}
-        seen = published(tables, manifest.layout)
+        seen = public_view(tables, manifest.layout)
         assert all(each.holds for each in check._unverified_checks(seen, manifest, tables))
 
     def test_what_is_an_unverified_claim_is_said_to_be(self, honest: Path) -> None:

@@ -21,7 +21,7 @@ from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification import check
 from sfumato.verification.check import Check, check_folder, expected_files
 from sfumato.verification.documents import Manifest
-from sfumato.verification.published_view import published
+from sfumato.verification.published_view import public_view
 from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
@@ -150,7 +150,7 @@ def test_folders_that_no_attribute_names_end_the_checks(laid: Path) -> None:
 def test_labels_are_an_unverified_claim_where_there_are_some(laid: Path, facts: Facts, is_said: bool) -> None:
     word = manifest(laid, formats={"dta": facts})
     tables = read_tables(laid, ["data"])
-    seen = published(tables, word.layout)
+    seen = public_view(tables, word.layout)
     what = "what the labels of columns and values in the files .dta say"
     assert (what in {each.what for each in check._unverified_checks(seen, word, tables)}) is is_said
 
@@ -167,10 +167,10 @@ def test_every_word_of_the_data_package_is_compared(laid: Path, monkeypatch: pyt
     package = json.loads((laid / "datapackage.json").read_text("utf-8"))
     tables, told = read_tables(laid, ["data"]), manifest(laid)
     monkeypatch.setattr(check, "read_json", lambda *_: package)
-    assert check._datapackage(laid, told, tables).holds
+    assert check._data_package_check(laid, told, tables).holds
     for holder, key in list(places(package)):
         said, holder[key] = holder[key], "something else"
-        assert not check._datapackage(laid, told, tables).holds
+        assert not check._data_package_check(laid, told, tables).holds
         holder[key] = said
 
 
@@ -201,7 +201,7 @@ def test_of_two_tables_one_lies_in_folders(laid: Path, tmp_path: Path) -> None:
         ]
         for table in ("quasi-identifiers", "sensitive")
     )
-    (said,) = check._same_records(tmp_path, "quasi-identifiers", cells, told)
+    (said,) = check._record_checks(tmp_path, "quasi-identifiers", cells, told)
     assert said.what == "quasi-identifiers.csv and quasi-identifiers.parquet hold the same records"
     assert people == [
         ("quasi-identifiers-csv", names[0], ["age", "group"]),

@@ -15,7 +15,7 @@ from scipy.spatial.distance import jensenshannon
 from sfumato.verification import check
 from sfumato.verification.check import Check, check_folder
 from sfumato.verification.documents import AttributeFacts, Claimed, LimitFacts, Manifest, RequirementFacts
-from sfumato.verification.published_view import PublicView, SensitiveValues, published
+from sfumato.verification.published_view import PublicView, SensitiveValues, public_view
 from sfumato.verification.written_tables import FileColumn, WrittenTable, read_tables
 
 Facts = dict[str, Any]
@@ -97,7 +97,7 @@ class TestPeople:
     ) -> None:
         facts = {"measure": "k-anonymity", "parameters": None, "at_least": None, "at_most": None, **limit}
         seen = PublicView(9, (), [], np.array([3, 4]), (), False, people=people and np.array(people))
-        assert check._too_few(seen, msgspec.convert(facts, LimitFacts)) == problem
+        assert check._class_size_problem(seen, msgspec.convert(facts, LimitFacts)) == problem
 
     def test_all_of_a_manifest_counts_the_same(self, honest: Path) -> None:
         problem = "it does not count whom the rest of the manifest counts"
@@ -151,7 +151,7 @@ class TestPeople:
     def test_pseudonyms_are_as_many_as_people(self, honest: Path, n_people: int, fits: bool) -> None:
         manifest = msgspec.convert(with_people(facts_of(honest)), Manifest)
         tables = read_tables(honest, ["data"])
-        seen = replace(published(tables, manifest.layout), people=np.array([3, 3]), n_people=n_people)
+        seen = replace(public_view(tables, manifest.layout), people=np.array([3, 3]), n_people=n_people)
         said = {each.what: each.holds for each in check._unverified_checks(seen, manifest, tables)}
         assert said["the records are those of 5 of 6 people"] is fits
 
@@ -198,10 +198,10 @@ class TestBranches:
         one = WrittenTable({"age": FileColumn.of(["{Europe, Asia}", None])}, np.array([1, 1]))
         other = WrittenTable({"ill": FileColumn.of(["lung"])}, np.array([1]))
         tables = {"quasi-identifiers": one, "sensitive": other}
-        assert check._are_seen(tables, "age", {"Asia": [], "Europe": []})
-        assert not check._are_seen(tables, "age", {"Asia": [], "Africa": []})
-        assert check._are_seen(tables, "ill", {"lung": []})
-        assert not check._are_seen(tables, "nowhere", {"lung": []})
+        assert check._occur(tables, "age", {"Asia": [], "Europe": []})
+        assert not check._occur(tables, "age", {"Asia": [], "Africa": []})
+        assert check._occur(tables, "ill", {"lung": []})
+        assert not check._occur(tables, "nowhere", {"lung": []})
 
     @pytest.mark.parametrize(("told", "names"), [(["age"], "age"), (["age", "ill"], "age, ill")])
     def test_that_numbers_are_whole_is_an_unverified_claim(
@@ -296,7 +296,7 @@ class TestLimitsOfOneAttribute:
 
     @pytest.mark.parametrize("wrong", [{}, {"distance": "far"}, {"distance": []}, {"distance": None}])
     def test_what_cannot_be_computed_meets_nothing(self, wrong: Facts) -> None:
-        assert self.values("even", "t-closeness", {"distance": "equal"}, wrong) == [None]
+        assert self.values("even", "t-closeness", {"distance": "equal"}, wrong) == [0.0, None]
 
     @pytest.mark.parametrize("release_type", ["perturbed", "synthetic"])
     def test_of_rows_that_are_no_people_nothing_is_met(self, release_type: str) -> None:

@@ -15,12 +15,13 @@ from sfumato.verification import documents
 from sfumato.verification.documents import (
     FORMAT,
     READERS,
+    Claimed,
     LimitFacts,
     canonical,
+    json_text,
     numeral,
     read_json,
     read_manifest,
-    written,
 )
 
 
@@ -31,12 +32,12 @@ def read(folder: Path, text: str | bytes) -> Any:
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     document = {"b": 1.5, "a": ["ü", None, True], "empty": {}}
-    assert read(tmp_path, written(document)) == document
-    assert written(document).endswith("}\n")
-    assert '"ü"' in written(document)
-    assert written({"a": 1}) == '{\n  "a": 1\n}\n'
+    assert read(tmp_path, json_text(document)) == document
+    assert json_text(document).endswith("}\n")
+    assert '"ü"' in json_text(document)
+    assert json_text({"a": 1}) == '{\n  "a": 1\n}\n'
     with pytest.raises(ValueError, match="JSON compliant"):
-        written({"a": math.nan})
+        json_text({"a": math.nan})
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def test_a_character_may_be_written_as_its_two_halves(tmp_path: Path) -> None:
 
 
 def test_a_document_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_LARGEST", 8)
+    monkeypatch.setattr(documents, "_LARGEST_FILE", 8)
     assert read(tmp_path, '{"a": 1}') == {"a": 1}
     with pytest.raises(VerificationFailed, match="larger than any"):
         read(tmp_path, '{"a": 12}')
@@ -83,7 +84,7 @@ def test_a_document_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_manifest_of_a_million_claims_would_be_read() -> None:
     """And none that would fill the memory."""
-    assert 60 * 10**6 <= documents._LARGEST <= 10**8
+    assert 60 * 10**6 <= documents._LARGEST_FILE <= 10**8
 
 
 def test_what_is_signed_depends_on_neither_blanks_nor_order() -> None:
@@ -100,21 +101,36 @@ def test_infinity_is_written_as_text() -> None:
             numeral(text)
 
 
-def test_a_limit_without_parameters_speaks_of_all() -> None:
+def claimed(measure: str, parameters: dict[str, Any], attribute: str | None = None) -> Claimed:
+    return Claimed(
+        measure=measure,
+        parameters=parameters,
+        attribute=attribute,
+        value=0.1,
+        axis="privacy",
+        better="lower",
+        applicable=True,
+        interval=None,
+        baseline=None,
+        detail={},
+    )
+
+
+def test_a_limit_without_parameters_applies_to_all() -> None:
     every = LimitFacts(measure="privacy-loss", parameters=None, at_least=None, at_most=0.1)
-    assert every.speaks_of("privacy-loss", {"threshold": 0.2}, None)
-    assert not every.speaks_of("general-loss", {"threshold": 0.2}, None)
+    assert every.applies_to(claimed("privacy-loss", {"threshold": 0.2}))
+    assert not every.applies_to(claimed("general-loss", {"threshold": 0.2}))
     one = LimitFacts(measure="privacy-loss", parameters={"threshold": 0.2}, at_least=None, at_most=0.1)
-    assert one.speaks_of("privacy-loss", {"threshold": 0.2}, None)
-    assert not one.speaks_of("privacy-loss", {"threshold": 0.3}, None)
-    assert not one.speaks_of("general-loss", {"threshold": 0.2}, None)
+    assert one.applies_to(claimed("privacy-loss", {"threshold": 0.2}))
+    assert not one.applies_to(claimed("privacy-loss", {"threshold": 0.3}))
+    assert not one.applies_to(claimed("general-loss", {"threshold": 0.2}))
 
 
-def test_a_limit_on_one_attribute_speaks_of_it_and_of_the_worst_of_all() -> None:
+def test_a_limit_on_one_attribute_applies_to_it_and_to_the_worst_of_all() -> None:
     one = LimitFacts(measure="t-closeness", parameters=None, at_least=None, at_most=0.1, attribute="work")
-    assert one.speaks_of("t-closeness", {}, "work")
-    assert one.speaks_of("t-closeness", {}, None)
-    assert not one.speaks_of("t-closeness", {}, "ill")
+    assert one.applies_to(claimed("t-closeness", {}, "work"))
+    assert one.applies_to(claimed("t-closeness", {}))
+    assert not one.applies_to(claimed("t-closeness", {}, "ill"))
 
 
 @pytest.fixture(scope="module")

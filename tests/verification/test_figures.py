@@ -17,9 +17,9 @@ from scipy.spatial.distance import jensenshannon
 
 from sfumato.verification import figures
 from sfumato.verification.documents import AttributeFacts, LayoutFacts
-from sfumato.verification.figures import MEASURES, OneOf, Recomputed, WithinRange, claimable, computed
+from sfumato.verification.figures import MEASURES, OneOf, Recomputed, WithinRange, recompute, recompute_claim
 from sfumato.verification.levels import MODELS
-from sfumato.verification.published_view import PublicView, published
+from sfumato.verification.published_view import PublicView, public_view
 from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 Cells = Mapping[str, Sequence[str]]
@@ -36,11 +36,11 @@ def view(quasi: Cells, sensitive: Cells | None = None, *, n_original: int | None
     }
     layout = LayoutFacts(attributes=facts, n_original=n_original or n_rows, form="one-table", group=None)
     columns = {name: FileColumn.of(column) for name, column in cells.items()}
-    return published({"data": WrittenTable(columns, np.ones(n_rows, dtype=np.int64))}, layout)
+    return public_view({"data": WrittenTable(columns, np.ones(n_rows, dtype=np.int64))}, layout)
 
 
 def figure(measure: str, seen: PublicView, **given: Any) -> Recomputed:
-    (found,) = computed(MEASURES[measure], seen, {name.replace("_", "-"): v for name, v in given.items()})
+    (found,) = recompute(MEASURES[measure], seen, {name.replace("_", "-"): v for name, v in given.items()})
     return found
 
 
@@ -205,7 +205,7 @@ class TestGroups:
 
     def test_each_sensitive_attribute_has_a_figure_of_its_own(self) -> None:
         seen = view({"age": "aabb"}, {"ill": "xyxy", "job": "xxyy"})
-        found = computed(MEASURES["knowledge-gain"], seen, {})
+        found = recompute(MEASURES["knowledge-gain"], seen, {})
         assert [(each.attribute, each.value) for each in found] == [("ill", 0), ("job", 0.5)]
 
     @pytest.mark.parametrize(
@@ -231,14 +231,14 @@ class TestWhatMayBeClaimed:
         ],
     )
     def test_no_class_of_rows_that_are_not_people(self, release_type: str, reason: str) -> None:
-        (found,) = claimable(MEASURES["k-anonymity"], replace(SIZES, type=release_type), {})
+        (found,) = recompute_claim(MEASURES["k-anonymity"], replace(SIZES, type=release_type), {})
         assert (found.value, found.detail) == (None, {"reason": reason})
-        assert claimable(MEASURES["k-anonymity"], SIZES, {})[0].value == 1
+        assert recompute_claim(MEASURES["k-anonymity"], SIZES, {})[0].value == 1
 
     def test_changed_values_can_be_left_out_and_made_up_ones_cannot(self) -> None:
         loss = MEASURES["suppression-loss"]
-        assert claimable(loss, replace(OF_TEN, type="perturbed"), {})[0].value == 2 / 10
-        assert claimable(loss, replace(OF_TEN, type="synthetic"), {})[0].value is None
+        assert recompute_claim(loss, replace(OF_TEN, type="perturbed"), {})[0].value == 2 / 10
+        assert recompute_claim(loss, replace(OF_TEN, type="synthetic"), {})[0].value is None
 
     @pytest.mark.parametrize(("ills", "problem"), [("xxyyy", "divide"), ("xyxyx", "invalid")])
     def test_a_figure_that_nothing_can_be_divided_by_is_an_error(self, ills: str, problem: str) -> None:

@@ -18,7 +18,7 @@ from sfumato.verification.folder import (
     PROGRAMS,
     file_names,
     fingerprint,
-    opened,
+    open_file,
     page_of,
     read_bytes,
 )
@@ -41,24 +41,27 @@ def folder(tmp_path: Path) -> Path:
     ["", ".", "..", "../outside.csv", "/etc/hostname", "sub//data.csv", "data.csv\0", "..\\outside.csv"],
 )
 def test_a_name_that_leads_elsewhere_is_refused(folder: Path, name: str) -> None:
-    with pytest.raises(VerificationFailed, match="could not lie in the folder"), opened(folder, name):
+    with pytest.raises(VerificationFailed, match="could not lie in the folder"), open_file(folder, name):
         pass
 
 
 def test_a_file_is_read_as_it_is(folder: Path) -> None:
-    with opened(folder, "data.csv") as file:
+    with open_file(folder, "data.csv") as file:
         assert file.read() == b"a,b\r\n1,2\r\n"
     assert fingerprint(folder, "data.csv") == (hashlib.sha256(b"a,b\r\n1,2\r\n").hexdigest(), 10)
 
 
 def test_what_is_not_there_is_missing(folder: Path) -> None:
-    with pytest.raises(VerificationFailed, match=r"^other\.csv is missing$"), opened(folder, "other.csv"):
+    with pytest.raises(VerificationFailed, match=r"^other\.csv is missing$"), open_file(folder, "other.csv"):
         pass
 
 
 def test_a_link_is_not_followed(folder: Path) -> None:
     (folder / "link.csv").symlink_to(folder.parent / "outside.csv")
-    with pytest.raises(VerificationFailed, match=r"^link\.csv cannot be read: "), opened(folder, "link.csv"):
+    with (
+        pytest.raises(VerificationFailed, match=r"^link\.csv cannot be read: "),
+        open_file(folder, "link.csv"),
+    ):
         pass
 
 
@@ -72,7 +75,7 @@ def free_descriptor() -> int:
 def test_a_folder_is_no_plain_file(folder: Path) -> None:
     (folder / "sub").mkdir()
     before = free_descriptor()
-    with pytest.raises(VerificationFailed, match=r"^sub is no plain file$"), opened(folder, "sub"):
+    with pytest.raises(VerificationFailed, match=r"^sub is no plain file$"), open_file(folder, "sub"):
         pass
     # and it is not left open
     assert free_descriptor() == before
@@ -81,7 +84,7 @@ def test_a_folder_is_no_plain_file(folder: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pipes in folders")
 def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     os.mkfifo(folder / "pipe.csv")
-    with pytest.raises(VerificationFailed, match="is no plain file"), opened(folder, "pipe.csv"):
+    with pytest.raises(VerificationFailed, match="is no plain file"), open_file(folder, "pipe.csv"):
         pass
 
 
@@ -125,7 +128,7 @@ def test_nothing_behind_a_link_is_read(folder: Path, name: str) -> None:
     for link in (folder / "link", folder / "data" / "link"):
         link.symlink_to(outside.parent)
     problem = "could not lie in the folder" if name.endswith("..") else f"^{name} lies behind a link$"
-    with pytest.raises(VerificationFailed, match=problem), opened(folder, name):
+    with pytest.raises(VerificationFailed, match=problem), open_file(folder, name):
         pass
 
 

@@ -21,7 +21,7 @@ from sfumato.verification.documents import read_manifest
 from sfumato.verification.page_check import page_problem
 from sfumato.verification.page_markup import STYLE_SHEETS, UnknownStyleSheet
 from sfumato.verification.page_statements import Statements
-from sfumato.verification.published_view import published, table_names
+from sfumato.verification.published_view import public_view, table_names
 from sfumato.verification.readme_check import KNOWN_BLOCKS
 from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.report.markup import html_templates
@@ -66,7 +66,7 @@ def page_of(release: str, name: str) -> Page:
     folder = FORMAT_3 / release
     manifest = read_manifest(folder)
     tables = read_tables(folder, table_names(manifest.layout))
-    statements = Statements(manifest, published(tables, manifest.layout), tables)
+    statements = Statements(manifest, public_view(tables, manifest.layout), tables)
     return Page(name, (folder / name).read_text("utf-8"), statements)
 
 
@@ -225,6 +225,8 @@ CHANGED: dict[str, Edit] = {
         '<meta charset="utf-8">',
         '<meta charset="utf-8"><meta http-equiv="refresh" content="0">',
     ),
+    "a second page": ("</html>", "</html><html><body><main><p>nobody at risk</p></main></body></html>"),
+    "nothing": (re.compile(r"<html.*", re.DOTALL), ""),
     "another encoding": ('<meta charset="utf-8">', '<meta charset="utf-7">'),
     "another version": (re.compile(r'content="sfumato [^"]*"'), 'content="sfumato 9.9"'),
     "no declaration": ("<!DOCTYPE html>\n", ""),

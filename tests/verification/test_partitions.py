@@ -144,8 +144,8 @@ class TestRecords:
     def test_a_file_that_would_unpack_to_far_more_is_not(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_tables, "_SMALL", 0)
-        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 0)
+        monkeypatch.setattr(written_tables, "_SMALL_FILE", 0)
+        monkeypatch.setattr(written_tables, "_MAX_GROWTH", 0)
         assert difference(tmp_path, PARTS) == "a Parquet file would unpack to far more than its size"
 
 

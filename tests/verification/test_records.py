@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification.documents import AttributeFacts, LayoutFacts
-from sfumato.verification.published_view import PublicView, SensitiveValues, published, table_names
+from sfumato.verification.published_view import PublicView, SensitiveValues, public_view, table_names
 from sfumato.verification.written_tables import FileColumn, WrittenTable
 
 QUASI = AttributeFacts(role="quasi-identifying")
@@ -72,7 +72,7 @@ class TestOneTable:
     def test_classes_and_what_they_tell(self) -> None:
         people = table(age="aab", sex="mmf", ill="xyx", job="uuv", note="123")
         told = layout(age=QUASI, sex=QUASI, ill=TOLD, job=TOLD, note=ASIDE)
-        seen = published({"data": people}, told)
+        seen = public_view({"data": people}, told)
         assert table_names(told) == ("data",)
         assert seen.names == ("age", "sex")
         assert classes(seen, people) == {("a", "m"): 2, ("b", "f"): 1}
@@ -86,7 +86,7 @@ class TestOneTable:
 
     def test_groups_are_counted_by_their_column(self) -> None:
         people = table(age="abc", ill="xyx", group="112")
-        seen = published({"data": people}, layout(group="group", age=QUASI, ill=TOLD))
+        seen = public_view({"data": people}, layout(group="group", age=QUASI, ill=TOLD))
         assert seen.has_groups
         assert groups(seen.sensitive[0]) == (Counter("xy"), Counter("x"))
         assert len(seen.sizes) == 3
@@ -94,35 +94,35 @@ class TestOneTable:
     def test_columns_must_be_those_of_the_manifest(self) -> None:
         for columns in ({"age": "a"}, {"age": "a", "ill": "x", "more": "y"}, {"age": "a", "job": "x"}):
             with pytest.raises(VerificationFailed, match="not those that the manifest names"):
-                published({"data": table(**columns)}, layout(age=QUASI, ill=TOLD))
+                public_view({"data": table(**columns)}, layout(age=QUASI, ill=TOLD))
         with pytest.raises(VerificationFailed, match="not those that the manifest names"):
-            published({"data": table(age="a", ill="x")}, layout(group="group", age=QUASI, ill=TOLD))
+            public_view({"data": table(age="a", ill="x")}, layout(group="group", age=QUASI, ill=TOLD))
 
     @pytest.mark.parametrize("empty", [{"group": ""}, {"person": ""}])
     def test_a_column_without_a_name_is_not_taken_for_none(self, empty: dict[str, str]) -> None:
         facts = replace(layout(age=QUASI, ill=TOLD), **empty)
         with pytest.raises(VerificationFailed, match="not those that the manifest names"):
-            published({"data": table(age="a", ill="x")}, facts)
+            public_view({"data": table(age="a", ill="x")}, facts)
 
     def test_no_more_records_than_the_original_has(self) -> None:
         people = table(age="aab")
-        assert published({"data": people}, layout(n_original=3, age=QUASI)).n_suppressed == 0
+        assert public_view({"data": people}, layout(n_original=3, age=QUASI)).n_suppressed == 0
         with pytest.raises(VerificationFailed, match="more records than"):
-            published({"data": people}, layout(n_original=2, age=QUASI))
+            public_view({"data": people}, layout(n_original=2, age=QUASI))
 
 
 class TestKinds:
     def test_made_up_records_may_be_more_than_the_original_has_and_none_was_left_out(self) -> None:
         facts = replace(layout(n_original=2, age=QUASI), type="synthetic")
-        seen = published({"data": table(age="aab")}, facts)
+        seen = public_view({"data": table(age="aab")}, facts)
         assert (seen.type, seen.n_records, seen.n_original, seen.n_suppressed) == ("synthetic", 3, 2, 0)
 
     def test_of_perturbed_records_as_many_as_the_original_has_at_most(self) -> None:
         facts = replace(layout(n_original=4, age=QUASI), type="perturbed")
-        seen = published({"data": table(age="aab")}, facts)
+        seen = public_view({"data": table(age="aab")}, facts)
         assert (seen.type, seen.n_suppressed) == ("perturbed", 1)
         with pytest.raises(VerificationFailed, match="more records than"):
-            published({"data": table(age="aabbb")}, facts)
+            public_view({"data": table(age="aabbb")}, facts)
 
     def test_rows_stand_for_people_unless_something_else_is_said(self) -> None:
         seen = PublicView(3, ("age",), [np.array([0])], np.array([3]), (), False)
@@ -132,12 +132,12 @@ class TestKinds:
 class TestPseudonyms:
     def test_different_pseudonyms_are_counted_in_each_class(self) -> None:
         people = table(age="aaabb", who="uuvvw")
-        seen = published({"data": people}, replace(layout(age=QUASI), person="who"))
+        seen = public_view({"data": people}, replace(layout(age=QUASI), person="who"))
         assert seen.people is not None
         assert (seen.people.tolist(), seen.n_people) == ([2, 2], 3)
 
     def test_without_pseudonyms_no_person_is_counted(self) -> None:
-        seen = published({"data": table(age="ab")}, layout(age=QUASI))
+        seen = public_view({"data": table(age="ab")}, layout(age=QUASI))
         assert (seen.people, seen.n_people) == (None, None)
 
 
@@ -146,7 +146,7 @@ class TestTwoTables:
 
     def seen(self, values: WrittenTable, facts: LayoutFacts | None = None) -> Any:
         people = table(age="abc", group="112")
-        return published({"quasi-identifiers": people, "sensitive": values}, facts or self.FORM)
+        return public_view({"quasi-identifiers": people, "sensitive": values}, facts or self.FORM)
 
     def test_the_second_table_tells_the_values_of_each_group(self) -> None:
         assert table_names(self.FORM) == ("quasi-identifiers", "sensitive")
@@ -190,7 +190,7 @@ class TestTwoTables:
 
     def test_one_group_may_hold_everybody(self) -> None:
         people, values = table(age="abc", group="111"), table(group="1", ill="x", count="3")
-        seen = published({"quasi-identifiers": people, "sensitive": values}, self.FORM)
+        seen = public_view({"quasi-identifiers": people, "sensitive": values}, self.FORM)
         assert groups(seen.sensitive[0]) == (Counter("xxx"),)
 
 
@@ -201,7 +201,7 @@ def told(hierarchy: list[list[str]] | None, kind: Any = None) -> AttributeFacts:
 class TestLayout:
     def refused(self, problem: str, facts: LayoutFacts, **columns: str) -> None:
         with pytest.raises(VerificationFailed, match=problem):
-            published({name: table(**columns) for name in table_names(facts)}, facts)
+            public_view({name: table(**columns) for name in table_names(facts)}, facts)
 
     def test_two_tables_need_a_group_that_joins_them(self) -> None:
         self.refused("without a group", layout("two-tables", age=QUASI, ill=TOLD), age="a")
@@ -214,7 +214,7 @@ class TestLayout:
         self.refused(problem, replace(layout(age=QUASI, ill=TOLD), person="ill"), age="a", ill="x")
         self.refused(problem, replace(layout(group="of", age=QUASI), person="of"), age="a", of="1")
         facts = replace(layout(group="of", age=QUASI), person="who")
-        assert published({"data": table(age="a", of="1", who="u")}, facts).n_people == 1
+        assert public_view({"data": table(age="a", of="1", who="u")}, facts).n_people == 1
 
     @pytest.mark.parametrize("facts", [{"kind": "numeric"}, {"hierarchy": [["a", "*"]]}])
     @pytest.mark.parametrize("role", ["quasi-identifying", "insensitive"])
@@ -252,12 +252,12 @@ class TestLayout:
         ],
     )
     def test_a_tree_is_believed(self, rows: list[list[str]]) -> None:
-        seen = published({"data": table(age="ab", ill="xy")}, layout(age=QUASI, ill=told(rows)))
+        seen = public_view({"data": table(age="ab", ill="xy")}, layout(age=QUASI, ill=told(rows)))
         assert seen.sensitive[0].facts.hierarchy == rows
 
     def test_a_missing_value_is_an_empty_leaf(self) -> None:
         rows = [["x", "*"], ["", "*"]]
-        seen = published({"data": table(age="ab", ill="x ")}, layout(age=QUASI, ill=told(rows)))
+        seen = public_view({"data": table(age="ab", ill="x ")}, layout(age=QUASI, ill=told(rows)))
         assert seen.sensitive[0].ordered == ["x", None]
 
 

@@ -25,9 +25,9 @@ from sfumato.verification.signature import (
     is_locked,
     read_private_key,
     read_public_key,
+    sign,
     signature_checks,
 )
-from sfumato.verification.signature import signed as sign
 from sfumato.workflow.publish.verify import verify
 
 PRIVATE = {"pem": forms.PrivateFormat.PKCS8, "ssh": forms.PrivateFormat.OpenSSH}

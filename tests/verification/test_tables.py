@@ -23,10 +23,10 @@ from sfumato.verification.written_tables import (
     WrittenTable,
     differs_from_parquet,
     first_rows,
-    numbered,
+    number_rows,
     parquet_types,
     read_csv,
-    summed,
+    sum_counts,
 )
 
 
@@ -75,7 +75,7 @@ class TestNumbering:
     ) -> None:
         number: dict[tuple[int, ...], int] = {}
         expected = [number.setdefault(row, len(number)) for row in zip(*columns, strict=True)]
-        found, n_different = numbered([np.array(column) for column in columns], len(columns[0]))
+        found, n_different = number_rows([np.array(column) for column in columns], len(columns[0]))
         assert (found.tolist(), n_different) == (expected, len(number))
         first = [expected.index(each) for each in range(n_different)]
         assert first_rows(found, n_different).tolist() == first
@@ -85,17 +85,17 @@ class TestNumbering:
         keys = np.random.default_rng(n_values).integers(0, n_values, 3_000)
         number: dict[int, int] = {}
         expected = [number.setdefault(key, len(number)) for key in keys.tolist()]
-        monkeypatch.setattr(written_tables, "_FEW", 10)
-        found, n_different = numbered([keys], len(keys))
+        monkeypatch.setattr(written_tables, "_FEW_ROWS", 10)
+        found, n_different = number_rows([keys], len(keys))
         assert (found.tolist(), n_different) == (expected, len(number))
 
     def test_rows_without_columns_are_equal_and_no_rows_are_none(self) -> None:
-        assert numbered([], 3)[0].tolist() == [0, 0, 0]
-        assert numbered([np.array([], dtype=np.int64)], 0)[1] == 0
+        assert number_rows([], 3)[0].tolist() == [0, 0, 0]
+        assert number_rows([np.array([], dtype=np.int64)], 0)[1] == 0
 
     def test_counts_are_added_up_for_every_place(self) -> None:
         for counts, sums in (([1, 1, 1], [2, 0, 1, 0]), ([2, 2, 2], [4, 0, 2, 0]), ([3, 1, 4], [4, 0, 4, 0])):
-            assert summed(np.array([0, 0, 2]), np.array(counts), 4).tolist() == sums
+            assert sum_counts(np.array([0, 0, 2]), np.array(counts), 4).tolist() == sums
 
 
 class TestCSV:
@@ -142,12 +142,12 @@ class TestCSV:
     def test_equal_rows_of_different_parts_are_put_together(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_tables, "_PART", 8)
-        monkeypatch.setattr(written_tables, "_FEW", 2)
+        monkeypatch.setattr(written_tables, "_PART_BYTES", 8)
+        monkeypatch.setattr(written_tables, "_FEW_ROWS", 2)
         found = read(tmp_path, "a,b\n" + "1,x\n2,y\n1,x\n" * 20)
         assert rows(found) == [(("1", "x"), 40), (("2", "y"), 20)]
         assert (found.n_rows, found.n_records) == (2, 60)
-        assert found.occurrences("a").tolist() == [40, 20]
+        assert list(found.occurrences("a").values()) == [40, 20]
 
     def test_nobody_can_change_the_cells_of_what_was_read(self, tmp_path: Path) -> None:
         found = read(tmp_path, "a\nx\ny\n")
@@ -170,7 +170,7 @@ class TestCSV:
     def test_a_record_may_be_longer_than_a_part(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(written_tables, "_PART", 4)
+        monkeypatch.setattr(written_tables, "_PART_BYTES", 4)
         long = "x,\n" * 50
         assert rows(read(tmp_path, f'a\n1\n"{long}"\n2\n')) == [(("1",), 1), ((long,), 1), (("2",), 1)]
 
@@ -215,8 +215,8 @@ class TestParquet:
                 assert self.differs(tmp_path, written, a=order, b=other) == "they hold other records"
 
     def test_parts_of_any_size_are_compared(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(written_tables, "_ROWS", 3)
-        monkeypatch.setattr(written_tables, "_FEW", 4)
+        monkeypatch.setattr(written_tables, "_BATCH_RECORDS", 3)
+        monkeypatch.setattr(written_tables, "_FEW_ROWS", 4)
         texts, numbers = list("xyzx" * 10), [1, 2, 3, 1] * 10
         written = written_table({"a": texts, "b": [str(each) for each in numbers]})
         assert self.differs(tmp_path, written, a=texts[::-1], b=numbers[::-1]) == ""
@@ -255,23 +255,23 @@ class TestParquet:
             pq.ParquetFile(place).metadata.row_group(n).total_byte_size
             for n in range(pq.ParquetFile(place).metadata.num_row_groups)
         )
-        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 2)
+        monkeypatch.setattr(written_tables, "_MAX_GROWTH", 2)
         size = place.stat().st_size
         assert grown > 3 * size
-        monkeypatch.setattr(written_tables, "_SMALL", grown - 2 * size)
+        monkeypatch.setattr(written_tables, "_SMALL_FILE", grown - 2 * size)
         assert differs_from_parquet(tmp_path, "data", written) == ""
-        monkeypatch.setattr(written_tables, "_SMALL", grown - 2 * size - 1)
+        monkeypatch.setattr(written_tables, "_SMALL_FILE", grown - 2 * size - 1)
         assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
 
     def test_every_group_of_rows_counts(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         place = tmp_path / "data.parquet"
         pq.write_table(pa.table({"a": ["x"] * 1000}), place, row_group_size=10)
         written = written_table({"a": ["x"] * 1000})
-        monkeypatch.setattr(written_tables, "_MOST_GROWTH", 0)
+        monkeypatch.setattr(written_tables, "_MAX_GROWTH", 0)
         one = pq.ParquetFile(place).metadata.row_group(0).total_byte_size
-        monkeypatch.setattr(written_tables, "_SMALL", 99 * one)
+        monkeypatch.setattr(written_tables, "_SMALL_FILE", 99 * one)
         assert "far more than its size" in differs_from_parquet(tmp_path, "data", written)
-        monkeypatch.setattr(written_tables, "_SMALL", 100 * one)
+        monkeypatch.setattr(written_tables, "_SMALL_FILE", 100 * one)
         assert differs_from_parquet(tmp_path, "data", written) == ""
 
     def test_types_are_named_as_a_data_package_names_them(self, tmp_path: Path) -> None:
@@ -282,16 +282,16 @@ class TestParquet:
 
 def part_by_part(written: bytes, size: int) -> WrittenTable | None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(written_tables, "_PART", size)
-        patch.setattr(written_tables, "_BLOCK", max(size // 2, 1))
-        patch.setattr(written_tables, "_FEW", 0)
-        return written_tables._part_by_part(io.BytesIO(written))
+        patch.setattr(written_tables, "_PART_BYTES", size)
+        patch.setattr(written_tables, "_BLOCK_BYTES", max(size // 2, 1))
+        patch.setattr(written_tables, "_FEW_ROWS", 0)
+        return written_tables._read_parts(io.BytesIO(written))
 
 
 def line_by_line(written: bytes) -> WrittenTable:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(written_tables, "_FEW", 0)
-        return written_tables._line_by_line(io.BytesIO(written), "data")
+        patch.setattr(written_tables, "_FEW_ROWS", 0)
+        return written_tables._read_lines(io.BytesIO(written), "data")
 
 
 @pytest.mark.parametrize("size", range(1, 14))
@@ -301,7 +301,7 @@ def test_parts_may_be_cut_anywhere(size: int) -> None:
     assert rows(found) == [(("1", "2"), 1), (("3", "4,"), 1)]
 
 
-def test_line_by_line_the_line_ends_of_a_cell_stay_and_an_empty_line_is_a_missing_cell() -> None:
+def test_read_lines_the_line_ends_of_a_cell_stay_and_an_empty_line_is_a_missing_cell() -> None:
     assert rows(line_by_line(b'a,b\n"x\r\ny",1\n')) == [(("x\r\ny", "1"), 1)]
     assert rows(line_by_line(b"a\nx\n\n")) == [(("x",), 1), ((None,), 1)]
 
@@ -314,8 +314,8 @@ def counted(written: bytes) -> list[tuple[tuple[str | None, ...], int]]:
 
 def test_a_parquet_bomb_is_a_matter_of_megabytes() -> None:
     """What a small file may unpack to, and how often its own size a large one may."""
-    assert 1 << 20 <= written_tables._SMALL <= 1 << 28
-    assert 8 <= written_tables._MOST_GROWTH <= 1000
+    assert 1 << 20 <= written_tables._SMALL_FILE <= 1 << 28
+    assert 8 <= written_tables._MAX_GROWTH <= 1000
 
 
 @given(
@@ -323,7 +323,7 @@ def test_a_parquet_bomb_is_a_matter_of_megabytes() -> None:
     end=st.sampled_from(["\n", "\r\n"]),
     size=st.integers(1, 40),
 )
-def test_a_file_is_read_in_parts_as_line_by_line(lines: list[list[str]], end: str, size: int) -> None:
+def test_a_file_is_read_in_parts_as_read_lines(lines: list[list[str]], end: str, size: int) -> None:
     file = io.StringIO(newline="")
     csv.writer(file, lineterminator=end).writerows([["a", "b"], *lines])
     written = file.getvalue().encode()
@@ -338,7 +338,7 @@ def test_a_file_is_read_in_parts_as_line_by_line(lines: list[list[str]], end: st
     text=st.lists(st.sampled_from(['"', ",", "\n", "a", "\r", "\xff"]), max_size=12).map("".join),
     size=st.integers(1, 20),
 )
-def test_a_file_that_is_read_in_parts_is_one_that_can_be_read_line_by_line(text: str, size: int) -> None:
+def test_a_file_that_is_read_in_parts_is_one_that_can_be_read_read_lines(text: str, size: int) -> None:
     written = b"a,b\n" + text.encode("latin-1")
     try:
         in_parts = part_by_part(written, size)

@@ -20,7 +20,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.verification.certificate import certificate_check
-from sfumato.verification.documents import Manifest, read_manifest, written
+from sfumato.verification.documents import Manifest, json_text, read_manifest
 from sfumato.verification.signature import signature_checks
 from sfumato.workflow.publish.verify import data_checks, verify
 
@@ -337,4 +337,4 @@ def test_the_manifest_reads_back_as_it_was_written(folders: dict[str, Path]) -> 
     for folder in folders.values():
         manifest = read_manifest(folder)
         assert isinstance(manifest, Manifest)
-        assert written(manifest) == (folder / "manifest.json").read_text("utf-8")
+        assert json_text(manifest) == (folder / "manifest.json").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""Certificates: what was checked of a publication, by whom, with which version, and what was not."""
+"""Write and check certificates: what was checked of a folder, by whom, and what was not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sfumato.verification.folder import CERTIFICATE, MANIFEST, fingerprint
 from sfumato.verification.page_check import compared_words, page_names, stated_words, wording_words
 from sfumato.verification.renderings import has_numerals
 
-_OTHERWISE = "it says something else than what was found now"
+_DIFFERENT = "it says something else than what was found now"
 
 
 class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -47,23 +47,23 @@ class Certificate(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     fails: dict[str, str]
 
 
-def certified(folder: Path, checks: Sequence[Check], *, by: str, version: str, when: str) -> Certificate:
+def certify(folder: Path, checks: Sequence[Check], *, by: str, version: str, when: str) -> Certificate:
     """Record the outcome of all checks as a certificate."""
     return Certificate(
         manifest=fingerprint(folder, MANIFEST)[0],
         checked_by=by,
         version=version,
         when=when,
-        checked=[each.what for each in checks if each.outcome == "checked"],
-        not_checked=[each.what for each in checks if each.outcome in ("unverified", "undecided")],
-        fails={each.what: each.problem for each in checks if each.outcome == "fails"},
+        checked=[check.what for check in checks if check.outcome == "checked"],
+        not_checked=[check.what for check in checks if check.outcome in ("unverified", "undecided")],
+        fails={check.what: check.problem for check in checks if check.outcome == "fails"},
     )
 
 
-def publisher_s(folder: Path, manifest: Manifest, checks: Sequence[Check]) -> Certificate:
+def publisher_certificate(folder: Path, manifest: Manifest, checks: Sequence[Check]) -> Certificate:
     """Return the certificate that the publisher puts into the folder."""
     decision = manifest.decision
-    return certified(
+    return certify(
         folder, checks, by=decision.by or "the publisher", version=manifest.sfumato, when=decision.when
     )
 
@@ -86,36 +86,39 @@ def certificate_check(
         return Check(what, "it is damaged")
     except VerificationFailed as error:
         return Check(what, str(error))
-    wanted = publisher_s(folder, manifest, checks)
-    if version not in ("", manifest.sfumato):
-        return _differing_check(what, facts, wanted, manifest, version)
-    return Check(what, "" if facts == wanted else _OTHERWISE)
-
-
-def _differing_check(
-    what: str, facts: Certificate, wanted: Certificate, manifest: Manifest, version: str
-) -> Check:
-    """Compare a certificate of another version, line by line.
-
-    The lines of a format do not change. A later version may have more checks without a numeral, which an
-    earlier certificate lacks; an unknown line can be true only of a later version.
-    """
-    of_writer = {stated_words(name): compared_words(name) for name in page_names(manifest)}
-    lines = {of_writer.get(line, line): "checked" for line in wanted.checked}
-    lines |= {line: "not checked" for line in wanted.not_checked if line != wording_words(manifest)}
-    said = dict.fromkeys(facts.checked, "checked") | dict.fromkeys(facts.not_checked, "not checked")
+    expected = publisher_certificate(folder, manifest, checks)
+    if version in ("", manifest.sfumato):
+        return Check(what, "" if facts == expected else _DIFFERENT)
+    lines, expected_lines = _outcomes(facts), _outcomes(_in_other_version(expected, manifest))
     plain = (facts.manifest, facts.checked_by, facts.version, facts.when, facts.fails)
-    same = plain == (wanted.manifest, wanted.checked_by, wanted.version, wanted.when, {})
-    same = same and len(said) == len(facts.checked) + len(facts.not_checked)
-    same = same and all(said.get(line) == how for line, how in lines.items() if has_numerals(line))
-    same = same and all(lines[line] == how for line, how in said.items() if line in lines)
-    if not same or wanted.fails:
-        return Check(what, _OTHERWISE)
-    unknown = [line for line in said if line not in lines]
-    if not unknown:
-        return Check(what)
-    is_later = release_number(manifest.sfumato) > release_number(version)
-    problem = (
-        f"sfumato {manifest.sfumato} checked what this version does not know" if is_later else _OTHERWISE
+    is_same = plain == (expected.manifest, expected.checked_by, expected.version, expected.when, {})
+    is_same = is_same and len(lines) == len(facts.checked) + len(facts.not_checked)
+    # the lines of a format do not change, but a later version may have more checks without a numeral
+    is_same = is_same and all(
+        lines.get(line) == outcome for line, outcome in expected_lines.items() if has_numerals(line)
     )
-    return Check(what, problem, undecided=is_later)
+    is_same = is_same and all(expected_lines.get(line, outcome) == outcome for line, outcome in lines.items())
+    if not is_same or expected.fails:
+        return Check(what, _DIFFERENT)
+    if lines.keys() <= expected_lines.keys():
+        return Check(what)
+    # an unknown line can be true only of a later version
+    is_later = release_number(manifest.sfumato) > release_number(version)
+    unknown = f"sfumato {manifest.sfumato} checked what this version does not know"
+    return Check(what, unknown if is_later else _DIFFERENT, undecided=is_later)
+
+
+def _outcomes(certificate: Certificate) -> dict[str, str]:
+    outcomes = dict.fromkeys(certificate.checked, "checked")
+    return outcomes | dict.fromkeys(certificate.not_checked, "not checked")
+
+
+def _in_other_version(certificate: Certificate, manifest: Manifest) -> Certificate:
+    """Return a certificate in the words of the version that wrote the pages, and so compared every byte."""
+    compared = {stated_words(name): compared_words(name) for name in page_names(manifest)}
+    not_compared = wording_words(manifest)
+    return msgspec.structs.replace(
+        certificate,
+        checked=[compared.get(line, line) for line in certificate.checked],
+        not_checked=[line for line in certificate.not_checked if line != not_compared],
+    )

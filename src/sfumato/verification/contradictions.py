@@ -14,29 +14,28 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 from sfumato.verification.documents import (
     AttributeFacts,
     Band,
-    LimitFacts,
     Manifest,
     OwnerFigure,
     UnverifiedAttribute,
+    is_number,
     numeral,
 )
 from sfumato.verification.figures import MEASURES
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import PublicView
-from sfumato.verification.written_tables import FileColumn, WrittenTable
+from sfumato.verification.written_tables import FileColumn, Tables, cell_counts, column_of
 
 ReleaseType = Literal["people", "perturbed", "synthetic"]
 Cells = Literal["exact", "withheld", "bounded", "generalised"]
 """How quasi-identifiers are written: exactly, exactly or as ``*``, exactly or as ``>=90``, or as any set."""
-Tables = Mapping[str, WrittenTable]
 
 _TIE = 1e-9
 _WITHHELD = "*"
@@ -56,7 +55,7 @@ class KnownMethod:
     cells
         How it writes quasi-identifiers.
     has_groups
-        Whether sensitive values are told for groups of records; ``form`` then says in how many tables.
+        Whether sensitive values are published for groups; ``form`` then says in how many tables.
     diversity
         The parameter that promises probabilistic diversity without naming the model.
     is_sample
@@ -78,67 +77,68 @@ class KnownMethod:
 
     @property
     def keeps_every_record(self) -> bool:
-        """Whether it never leaves out a record of the table that it is given."""
+        """Whether it never suppresses a record of its table."""
         is_drawn = self.is_sample or self.release_type == "synthetic"
         return not is_drawn and "suppression" not in self.parameters
 
 
-def _takes(*parameters: str, **others: Any) -> KnownMethod:
-    return KnownMethod(frozenset(parameters), **others)
+def _method(*parameters: str, **facts: Any) -> KnownMethod:
+    return KnownMethod(frozenset(parameters), **facts)
 
 
-_DRAWN = ("epsilon", "delta", "n-records", "records-per-person")
+_DRAWN_PARAMETERS = ("epsilon", "delta", "n-records", "records-per-person")
 
 METHODS: dict[str, KnownMethod] = {
-    "aim": _takes(*_DRAWN, "degree", "rounds", release_type="synthetic", is_private=True),
-    "anatomy": _takes("l", "form", has_groups=True, diversity="l"),
-    "as-is": _takes(),
-    "bucketize": _takes("model", "variant", "form", "free", "smallest-group", has_groups=True),
-    "cart-synthesis": _takes("order", "min-leaf", "smoothing", "n-records", release_type="synthetic"),
-    "cell-suppression": _takes("model", "suppression", cells="withheld"),
-    "clustering": _takes("model", "borders", cells="generalised"),
-    "cut": _takes("cuts", "model", "suppression", "free", cells="generalised"),
-    "date-shift": _takes("days", "attributes", release_type="perturbed"),
-    "full-domain": _takes("levels", "model", "suppression", cells="generalised"),
-    "laplace": _takes("epsilon", "attributes", "ranges", "rounded", release_type="perturbed"),
-    "local-recoding": _takes("model", "effort", "cells", "borders", cells="generalised"),
-    "microaggregation": _takes("k", release_type="perturbed"),
-    "mondrian": _takes("model", "variant", "target", "free", "borders", cells="generalised"),
-    "mst": _takes(*_DRAWN, release_type="synthetic", is_private=True),
-    "pram": _takes("retain", "attributes", "probabilities", "within", "two-stage", release_type="perturbed"),
-    "rank-swapping": _takes("reach", "attributes", release_type="perturbed"),
-    "sampling": _takes("share", is_sample=True),
-    "suppress-quasi-identifiers": _takes(cells="withheld", withholds="quasi-identifying"),
-    "suppress-sensitive": _takes(withholds="sensitive"),
-    "top-coding": _takes("bounds", cells="bounded"),
+    "aim": _method(*_DRAWN_PARAMETERS, "degree", "rounds", release_type="synthetic", is_private=True),
+    "anatomy": _method("l", "form", has_groups=True, diversity="l"),
+    "as-is": _method(),
+    "bucketize": _method("model", "variant", "form", "free", "smallest-group", has_groups=True),
+    "cart-synthesis": _method("order", "min-leaf", "smoothing", "n-records", release_type="synthetic"),
+    "cell-suppression": _method("model", "suppression", cells="withheld"),
+    "clustering": _method("model", "borders", cells="generalised"),
+    "cut": _method("cuts", "model", "suppression", "free", cells="generalised"),
+    "date-shift": _method("days", "attributes", release_type="perturbed"),
+    "full-domain": _method("levels", "model", "suppression", cells="generalised"),
+    "laplace": _method("epsilon", "attributes", "ranges", "rounded", release_type="perturbed"),
+    "local-recoding": _method("model", "effort", "cells", "borders", cells="generalised"),
+    "microaggregation": _method("k", release_type="perturbed"),
+    "mondrian": _method("model", "variant", "target", "free", "borders", cells="generalised"),
+    "mst": _method(*_DRAWN_PARAMETERS, release_type="synthetic", is_private=True),
+    "pram": _method("retain", "attributes", "probabilities", "within", "two-stage", release_type="perturbed"),
+    "rank-swapping": _method("reach", "attributes", release_type="perturbed"),
+    "sampling": _method("share", is_sample=True),
+    "suppress-quasi-identifiers": _method(cells="withheld", withholds="quasi-identifying"),
+    "suppress-sensitive": _method(withholds="sensitive"),
+    "top-coding": _method("bounds", cells="bounded"),
 }
 
-# Parameters whose texts or keys name attributes, and of these the ones that name quasi-identifiers alone.
+# Parameters whose texts or keys name attributes, and those of them that name quasi-identifiers alone.
 _NAMING = (
     *("attributes", "free", "within", "order", "target"),
     *("levels", "cuts", "bounds", "ranges", "probabilities"),
 )
-_NAMING_QUASI = ("levels", "cuts", "ranges")
-# Between which numbers a parameter lies on which a statement rests.
-_BOUNDS: dict[str, tuple[float, float]] = {
-    "epsilon": (0, math.inf),
-    "delta": (0, 1),
-    "share": (0, 1),
-    "suppression": (0, 1),
-    "n-records": (0, math.inf),
-    "retain": (0, 1),
-    "reach": (0, 1),
-    "records-per-person": (1, math.inf),
-    "min-leaf": (1, math.inf),
-    "smallest-group": (1, math.inf),
-    "k": (1, math.inf),
-    "l": (1, math.inf),
+_NAMING_QUASI_IDENTIFIERS = ("levels", "cuts", "ranges")
+# The range of each parameter that a statement rests on.
+_RANGES: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("delta", "share", "suppression", "retain", "reach"), (0, 1)),
+    **dict.fromkeys(("epsilon", "n-records"), (0, math.inf)),
+    **dict.fromkeys(("records-per-person", "min-leaf", "smallest-group", "k", "l"), (1, math.inf)),
 }
 # A parameter of such a name reads like a promise, and no method may have it that does not take it.
 _PROMISING = frozenset({"model", "epsilon", "delta"}).union(*(model.parameters for model in MODELS.values()))
 
 
-def contradictions(seen: PublicView, manifest: Manifest, tables: Tables) -> Iterator[tuple[str, str]]:
+@dataclass(frozen=True)
+class _Folder:
+    """All statements of a folder, and the facts about the method that it names, if it is a known one."""
+
+    view: PublicView
+    manifest: Manifest
+    tables: Tables
+    method: KnownMethod | None
+
+
+def contradictions(view: PublicView, manifest: Manifest, tables: Tables) -> Iterator[tuple[str, str]]:
     """Compare the statements of a folder with each other and with its cells.
 
     Returns
@@ -148,273 +148,243 @@ def contradictions(seen: PublicView, manifest: Manifest, tables: Tables) -> Iter
     """
     name = manifest.recipe.sanitizer
     method = METHODS.get(name)
+    folder = _Folder(view, manifest, tables, method)
+    problems: dict[str, Iterator[str]] = {}
     if method is not None:
-        yield f"the rows and tables are such as {name} makes", _first(_of_the_form(manifest, name, method))
-        yield (
-            f"the cells are written as {name} writes them",
-            _first(_of_the_cells(seen, manifest, tables, method)),
-        )
-        yield (
-            f"the number of records is such as {name} releases",
-            _first(_of_the_records(seen, manifest, method)),
-        )
-        yield f"the recipe gives {name} what it takes", _first(_of_the_parameters(manifest, method))
-    yield "the recipe promises what is required, and nothing else", _first(_of_the_promises(manifest, method))
-    yield (
-        "every attribute is described as its cells are",
-        _first(_of_the_attributes(manifest, tables, method)),
-    )
-    yield (
-        "no band of the owner's contradicts another statement",
-        _first(_of_the_bands(seen, manifest, tables, method)),
-    )
-    yield "the decision and what was tried can have been so", _first(_of_the_decision(manifest))
+        problems = {
+            f"the rows and tables are such as {name} makes": _form_problems(manifest, method),
+            f"the cells are written as {name} writes them": _cell_problems(manifest, tables, method),
+            f"the number of records is such as {name} releases": _record_problems(view, manifest, method),
+            f"the recipe gives {name} what it takes": _parameter_problems(manifest, method),
+        }
+    problems |= {
+        "the recipe promises what is required, and nothing else": _promise_problems(manifest, method),
+        "every attribute is described as its cells are": _attribute_problems(manifest, tables, method),
+        "no band of the owner's contradicts another statement": _band_problems(folder),
+        "the decision and what was tried can have been so": _decision_problems(manifest),
+    }
+    for statements, found in problems.items():
+        try:
+            problem = next(found, "")
+        except (ArithmeticError, TypeError, ValueError):
+            problem = "it has parameters that nothing can be compared with"
+        yield statements, problem
 
 
-def like_sets(manifest: Manifest, tables: Tables) -> list[str]:
+def exact_values_like_sets(manifest: Manifest, tables: Tables) -> list[str]:
     """Return the attributes called exact whose cells read like intervals, sets or branches."""
     method = METHODS.get(manifest.recipe.sanitizer)
-    described = {each.name: each for each in manifest.unverified.attributes}
-    return [
-        name
-        for name, facts in manifest.layout.attributes.items()
-        if method is not None and _written_as(method, facts, described.get(name)) != "generalised"
-        for column in [_column(tables, name)]
-        if facts.branches or (column and any(_members(cell) is not None for cell in column.values))
-    ]
+    described = {facts.name: facts for facts in manifest.unverified.attributes}
+    names = []
+    for name, facts in manifest.layout.attributes.items():
+        if method is None or _form_of_cells(method, facts, described.get(name)) == "generalised":
+            continue
+        column = column_of(tables, name)
+        if facts.branches or (column and any(_members(cell) is not None for cell in column.values)):
+            names.append(name)
+    return names
 
 
-def _first(problems: Iterator[str]) -> str:
-    """Return the first contradiction; a parameter of the wrong type or size counts as one."""
-    try:
-        return next(problems, "")
-    except (ArithmeticError, TypeError, ValueError):
-        return "it has parameters that nothing can be compared with"
+# The form of the release
 
 
-# What a method makes
-
-
-def _of_the_form(manifest: Manifest, name: str, method: KnownMethod) -> Iterator[str]:
-    layout, asked = manifest.layout, manifest.recipe.parameters
+def _form_problems(manifest: Manifest, method: KnownMethod) -> Iterator[str]:
+    layout, recipe = manifest.layout, manifest.recipe
     if layout.type != method.release_type:
-        yield f"{name} makes {method.release_type} records, and these are called {layout.type}"
+        yield f"{recipe.sanitizer} makes {method.release_type} records, and these are called {layout.type}"
     if (layout.group is not None) != method.has_groups:
-        yield f"{name} has {'' if method.has_groups else 'no '}groups of sensitive values"
-    form = asked.get("form", layout.form) if method.has_groups else "one-table"
+        yield f"{recipe.sanitizer} has {'' if method.has_groups else 'no '}groups of sensitive values"
+    form = recipe.parameters.get("form", layout.form) if method.has_groups else "one-table"
     if layout.form != form:
         yield f"the recipe makes the form {form!r}, and this is {layout.form!r}"
     if layout.sampled != method.is_sample:
-        yield f"{name} {'draws a' if method.is_sample else 'is no'} random sample"
+        yield f"{recipe.sanitizer} {'draws a' if method.is_sample else 'is no'} random sample"
     if manifest.parent is not None and (method.has_groups or method.release_type != "people"):
-        yield f"no later release has the recoding of {name}"
+        yield f"no later release has the recoding of {recipe.sanitizer}"
 
 
-def _of_the_parameters(manifest: Manifest, method: KnownMethod) -> Iterator[str]:
-    asked = manifest.recipe.parameters
+def _parameter_problems(manifest: Manifest, method: KnownMethod) -> Iterator[str]:
+    parameters = manifest.recipe.parameters
     # a later version may know more parameters; none of them may read like a promise
-    for name in asked:
+    for name in parameters:
         if name in _PROMISING - method.parameters:
             yield f"it takes no {name}"
-    for name in sorted(method.parameters - set(asked)):
+    for name in sorted(method.parameters - set(parameters)):
         yield f"{name} is missing"
-    for name, (low, high) in _BOUNDS.items():
-        if name in asked and not (_is_number(asked[name]) and low <= asked[name] <= high):
+    for name, (low, high) in _RANGES.items():
+        if name in parameters and not (is_number(parameters[name]) and low <= parameters[name] <= high):
             yield f"{name} is no number from {low:g} to {high:g}"
     if method.is_private and not all(
-        _is_number(asked.get(name)) and asked[name] > 0 for name in ("epsilon", "delta")
+        is_number(parameters.get(name)) and parameters[name] > 0 for name in ("epsilon", "delta")
     ):
         yield "it is differentially private only with an epsilon and a delta above 0"
     roles = {name: facts.role for name, facts in manifest.layout.attributes.items()}
     for parameter in _NAMING:
-        for name in _named(asked.get(parameter)):
+        value = parameters.get(parameter)
+        if isinstance(value, str):
+            value = [value] if value else []
+        names = [name for name in value if isinstance(name, str)] if isinstance(value, (list, dict)) else []
+        for name in names:
             if name not in roles:
                 yield f"{parameter} names an attribute that is not published"
-            elif parameter in _NAMING_QUASI and roles[name] != "quasi-identifying":
+            elif parameter in _NAMING_QUASI_IDENTIFIERS and roles[name] != "quasi-identifying":
                 yield f"{parameter} names {name!r}, which is not called quasi-identifying"
 
 
-def _named(given: Any) -> list[str]:
-    if isinstance(given, str):
-        return [given] if given else []
-    return [name for name in given if isinstance(name, str)] if isinstance(given, (list, dict)) else []
-
-
-def _of_the_records(seen: PublicView, manifest: Manifest, method: KnownMethod) -> Iterator[str]:
-    asked, n_original = manifest.recipe.parameters, seen.n_original
+def _record_problems(view: PublicView, manifest: Manifest, method: KnownMethod) -> Iterator[str]:
+    parameters, n_original = manifest.recipe.parameters, view.n_original
     if method.release_type == "synthetic":
-        drawn = asked.get("n-records") or n_original
-        if not _is_number(drawn):
+        n_drawn = parameters.get("n-records") or n_original
+        if not is_number(n_drawn):
             yield "the number of records to draw is no number"
-        elif seen.n_records != drawn:
-            yield f"the recipe draws {drawn:,}, and there are {seen.n_records:,}"
+        elif view.n_records != n_drawn:
+            yield f"the recipe draws {n_drawn:,}, and there are {view.n_records:,}"
         return
-    left_out = n_original - seen.n_records
+    n_suppressed = n_original - view.n_records
     people = manifest.unverified.people
-    if method.is_sample and _is_number(asked.get("share")):
-        drawn_of, found = (
-            (n_original, seen.n_records) if people is None else (people.original, people.released)
-        )
-        drawn = max(round(asked["share"] * drawn_of), 1)
-        if found != drawn:
-            yield f"the recipe draws {drawn:,} of {drawn_of:,}, and there are {found:,}"
-    if people is not None and people.original - people.released > left_out:
-        yield f"{left_out:,} records are left out, fewer than people"
-    # a recoding that was learned on other records may leave out more; a note or a parent then says so
+    if method.is_sample and is_number(parameters.get("share")):
+        n_all, n_released = n_original, view.n_records
+        if people is not None:
+            n_all, n_released = people.original, people.released
+        n_drawn = max(round(parameters["share"] * n_all), 1)
+        if n_released != n_drawn:
+            yield f"the recipe draws {n_drawn:,} of {n_all:,}, and there are {n_released:,}"
+    if people is not None and people.original - people.released > n_suppressed:
+        yield f"{n_suppressed:,} records are left out, fewer than people"
+    # a recoding that was learned on other records may suppress more; a note or a parent then says so
     if method.release_type == "perturbed" or (manifest.parent is None and not manifest.unverified.notes):
-        most = asked.get("suppression")
-        if method.keeps_every_record and left_out:
-            yield f"it leaves out no record, and {left_out:,} are left out"
-        if _is_number(most) and left_out > most * n_original * (1 + _TIE):
-            share = left_out / n_original
-            yield f"the recipe leaves out at most {most:.1%} of the records, and {share:.1%} are left out"
-    if manifest.recipe.sanitizer == "microaggregation" and _is_number(asked.get("k")):
-        fewest = int(seen.sizes.min())
-        if fewest < asked["k"]:
-            yield f"the recipe asks for groups of {asked['k']:g}, and the smallest class has {fewest:,}"
+        limit = parameters.get("suppression")
+        if method.keeps_every_record and n_suppressed:
+            yield f"it leaves out no record, and {n_suppressed:,} are left out"
+        if is_number(limit) and n_suppressed > limit * n_original * (1 + _TIE):
+            share = n_suppressed / n_original
+            yield f"the recipe leaves out at most {limit:.1%} of the records, and {share:.1%} are left out"
+    if manifest.recipe.sanitizer == "microaggregation" and is_number(parameters.get("k")):
+        fewest = int(view.sizes.min())
+        if fewest < parameters["k"]:
+            yield f"the recipe asks for groups of {parameters['k']:g}, and the smallest class has {fewest:,}"
 
 
-# What is promised
+# Promised models
 
 
-def promised(model: Any) -> list[dict[str, Any]]:
+def single_models(model: Any) -> list[dict[str, Any]]:
     """Return the single models of a recipe: (alpha, k)-anonymity includes k-anonymity."""
-    parts: list[dict[str, Any]] = []
+    models: list[dict[str, Any]] = []
     for name, parameters in model.items() if isinstance(model, Mapping) else ():
         if name == "alpha-k-anonymity" and isinstance(parameters, Mapping):
-            parts.append({"k-anonymity": {"k": parameters.get("k")}})
-        parts.append({name: parameters})
-    return parts
+            models.append({"k-anonymity": {"k": parameters.get("k")}})
+        models.append({name: parameters})
+    return models
 
 
-def _of_the_promises(manifest: Manifest, method: KnownMethod | None) -> Iterator[str]:
-    asked = manifest.recipe.parameters
-    wanted = promised(asked.get("model"))
+def _promise_problems(manifest: Manifest, method: KnownMethod | None) -> Iterator[str]:
+    parameters = manifest.recipe.parameters
+    promised = single_models(parameters.get("model"))
     if method is not None and method.diversity is not None:
-        wanted.append({"probabilistic-diversity": {"l": asked.get(method.diversity)}})
-    found = [each.model for each in manifest.requirements]
+        promised.append({"probabilistic-diversity": {"l": parameters.get(method.diversity)}})
+    required = [requirement.model for requirement in manifest.requirements]
     # (alpha, k)-anonymity is promised together with its k, whatever method promises it
-    wanted += [part for model in found for part in promised(model)[:-1] if part not in wanted]
-    if not all(each in found for each in wanted):
+    promised += [part for model in required for part in single_models(model)[:-1] if part not in promised]
+    if not all(model in required for model in promised):
         yield "a model that the recipe promises is not required"
-    if any(found.count(each) > 1 for each in found):
+    if any(required.count(model) > 1 for model in required):
         yield "a model is required twice"
-    # a method that is not known may promise more than a model that it is given
-    if method is not None and not all(each in wanted for each in found):
+    # a method that is not known may promise more than its model
+    if method is not None and not all(model in promised for model in required):
         yield "a model is required that the recipe does not promise"
 
 
-# What the cells are
+# Cells
 
 
-def _column(tables: Tables, name: str) -> FileColumn | None:
-    return next((table.columns[name] for table in tables.values() if name in table.columns), None)
-
-
-def _counts(tables: Tables, name: str) -> dict[str | None, int] | None:
-    """Return how many records have each cell of an attribute; ``None`` where a second table counts them."""
-    table = next(iter(tables.values()))
-    if name not in table.columns:
-        return None
-    return dict(zip(table.columns[name].values, table.occurrences(name).tolist(), strict=True))
-
-
-def _written_as(method: KnownMethod, facts: AttributeFacts, described: UnverifiedAttribute | None) -> Cells:
+def _form_of_cells(
+    method: KnownMethod, facts: AttributeFacts, described: UnverifiedAttribute | None
+) -> Cells:
     """Return how a method writes an attribute: only quasi-identifiers are generalized."""
     if facts.role != "quasi-identifying":
         return "bounded" if method.cells == "bounded" else "exact"
     return "generalised" if described is not None and described.lowest else method.cells
 
 
-def _of_the_cells(seen: PublicView, manifest: Manifest, tables: Tables, method: KnownMethod) -> Iterator[str]:
-    described = {each.name: each for each in manifest.unverified.attributes}
+def _cell_problems(manifest: Manifest, tables: Tables, method: KnownMethod) -> Iterator[str]:
+    described = {facts.name: facts for facts in manifest.unverified.attributes}
     for name, facts in manifest.layout.attributes.items():
-        column = _column(tables, name)
+        column, unverified = column_of(tables, name), described.get(name)
         if column is None:
             continue
-        said = described.get(name)
-        problem = _of_a_column(
-            column, _written_as(method, facts, said), said is not None and said.kind == "numeric"
-        )
+        is_numeric = unverified is not None and unverified.kind == "numeric"
+        problem = _column_problem(column, _form_of_cells(method, facts, unverified), is_numeric)
         if method.withholds == facts.role and column.values != (_WITHHELD,):
             problem = "has values, and the recipe withholds them"
-        if manifest.unverified.missing == "drop" and any(_may_be_missing(cell) for cell in column.values):
+        if manifest.unverified.missing == "drop" and any(map(_may_be_missing, column.values)):
             problem = "has missing values, and records with missing ones are said to be dropped"
         if problem:
             yield f"{name!r} {problem}"
     if manifest.recipe.sanitizer == "full-domain":
-        yield from _of_the_levels(manifest, tables)
-    if manifest.recipe.sanitizer == "top-coding":
-        yield from _of_the_top(manifest, tables)
+        yield from _level_problems(manifest, tables)
+    bounds = manifest.recipe.parameters.get("bounds")
+    if manifest.recipe.sanitizer == "top-coding" and isinstance(bounds, Mapping):
+        for name, bound in bounds.items():
+            column = column_of(tables, name)
+            for cell in () if column is None else filter(None, column.values):
+                number = _number(cell)
+                if number is not None and is_number(bound) and number >= bound:
+                    yield f"{name!r} has numbers above the bound of the recipe"
+                if _bound(cell) not in (None, bound):
+                    yield f"{name!r} has another bound than the recipe"
 
 
-def _of_a_column(column: FileColumn, written_as: Cells, is_numeric: bool) -> str:
-    cells = [cell for cell in column.values if cell is not None]
-    if written_as == "generalised":
+def _column_problem(column: FileColumn, form: Cells, is_numeric: bool) -> str:
+    if form == "generalised":
         return ""
-    if _WITHHELD in cells and written_as != "withheld" and len(column.values) > 1:
+    cells = [cell for cell in column.values if cell is not None]
+    if _WITHHELD in cells and form != "withheld" and len(column.values) > 1:
         return "has some cells that are withheld"
-    others = [cell for cell in cells if cell != _WITHHELD]
-    if written_as == "bounded":
-        others = [cell for cell in others if _bound(cell) is None]
+    exact = [cell for cell in cells if cell != _WITHHELD]
+    if form == "bounded":
+        exact = [cell for cell in exact if _bound(cell) is None]
     if is_numeric:
-        return (
-            ""
-            if all(_number(cell) is not None for cell in others)
-            else "is numeric and has generalised cells"
-        )
+        are_numbers = all(_number(cell) is not None for cell in exact)
+        return "" if are_numbers else "is numeric and has generalised cells"
     # categories may be written like intervals or sets in the original, but then they exclude each other
-    return "has cells that stand for the values of others" if _overlap(others) else ""
+    return "has cells that stand for the values of others" if _overlap(exact) else ""
 
 
-def _of_the_levels(manifest: Manifest, tables: Tables) -> Iterator[str]:
+def _level_problems(manifest: Manifest, tables: Tables) -> Iterator[str]:
     """Compare the levels of a full-domain recoding with the cells: exact at the bottom, ``*`` at the top."""
     levels = manifest.recipe.parameters.get("levels")
     if not isinstance(levels, Mapping):
         yield "the recipe names no levels"
         return
-    for each in manifest.unverified.attributes:
-        column = _column(tables, each.name)
-        if each.role != "quasi-identifying" or each.levels is None or column is None:
+    for facts in manifest.unverified.attributes:
+        column = column_of(tables, facts.name)
+        if facts.role != "quasi-identifying" or facts.levels is None or column is None:
             continue
-        level = levels.get(each.name, 0)
-        if not _is_number(level) or not 0 <= level < each.levels:
-            yield f"the recipe puts {each.name!r} on a level that it does not have"
-        elif level == each.levels - 1 > 0 and column.values != (_WITHHELD,):
-            yield f"the recipe withholds {each.name!r}, and it has values"
-        elif max(level, each.lowest or 0) == 0 and each.exact != sum(
-            (_counts(tables, each.name) or {}).values()
-        ):
-            yield f"the recipe leaves {each.name!r} exact, and not all of its cells are called so"
-        elif max(level, each.lowest or 0) == 0 and (
-            problem := _of_a_column(column, "exact", each.kind == "numeric")
-        ):
-            yield f"the recipe leaves {each.name!r} exact, and it {problem}"
+        level = levels.get(facts.name, 0)
+        if not is_number(level) or not 0 <= level < facts.levels:
+            yield f"the recipe puts {facts.name!r} on a level that it does not have"
+        elif level == facts.levels - 1 > 0 and column.values != (_WITHHELD,):
+            yield f"the recipe withholds {facts.name!r}, and it has values"
+        elif max(level, facts.lowest or 0) == 0:
+            if facts.exact != sum((cell_counts(tables, facts.name) or {}).values()):
+                yield f"the recipe leaves {facts.name!r} exact, and not all of its cells are called so"
+            problem = _column_problem(column, "exact", facts.kind == "numeric")
+            if problem:
+                yield f"the recipe leaves {facts.name!r} exact, and it {problem}"
 
 
-def _of_the_top(manifest: Manifest, tables: Tables) -> Iterator[str]:
-    bounds = manifest.recipe.parameters.get("bounds")
-    for name, bound in bounds.items() if isinstance(bounds, Mapping) else ():
-        column = _column(tables, name)
-        for cell in () if column is None else column.values:
-            number = None if cell is None else _number(cell)
-            if number is not None and _is_number(bound) and number >= bound:
-                yield f"{name!r} has numbers above the bound of the recipe"
-            if cell is not None and _bound(cell) not in (None, bound):
-                yield f"{name!r} has another bound than the recipe"
-
-
-# How cells read
+# The notation of cells
 
 
 def _number(cell: str) -> float | None:
     if "_" in cell:
         return None
     try:
-        found = float(cell)
+        number = float(cell)
     except ValueError:
         return None
-    return found if math.isfinite(found) else None
+    return number if math.isfinite(number) else None
 
 
 def _bound(cell: str) -> float | None:
@@ -454,91 +424,89 @@ def _overlap(cells: Collection[str]) -> bool:
     listed = [member for text in texts if text[:1] == "{" for member in _members(text) or ()]
     if len(set(listed)) < len(listed) or not set(listed).isdisjoint(texts):
         return True
-    intervals = sorted(found for text in texts if (found := _interval(text)) is not None)
-    for (_, high, closed), (low, *_) in itertools.pairwise(intervals):
-        if low < high or (closed and low == high):
+    intervals = sorted(interval for text in texts if (interval := _interval(text)) is not None)
+    for (_, high, is_closed), (low, *_) in itertools.pairwise(intervals):
+        if low < high or (is_closed and low == high):
             return True
     numbers = [number for text in texts if (number := _number(text)) is not None]
-    return any(low <= each < high for each in numbers for low, high, _ in intervals)
+    return any(low <= number < high for number in numbers for low, high, _ in intervals)
 
 
-# What is said of attributes
+# Descriptions of attributes
 
 
-def _of_the_attributes(manifest: Manifest, tables: Tables, method: KnownMethod | None) -> Iterator[str]:
-    layout = manifest.layout
-    for each in manifest.unverified.attributes:
-        problem = ""
-        facts = layout.attributes.get(each.name)
-        if each.kind not in (None, "numeric", "categorical"):
+def _attribute_problems(manifest: Manifest, tables: Tables, method: KnownMethod | None) -> Iterator[str]:
+    for described in manifest.unverified.attributes:
+        facts = manifest.layout.attributes.get(described.name)
+        if described.kind not in (None, "numeric", "categorical"):
             problem = "is neither numeric nor categorical"
         elif facts is None:
-            facts_of_cells = (each.levels, each.lowest, each.weight, each.exact)
-            if facts_of_cells != (None,) * 4 or each.noisy or each.ends_at_values:
-                problem = "is not published, and is described as if it were"
+            of_cells = (described.levels, described.lowest, described.weight, described.exact)
+            is_described = of_cells != (None,) * 4 or described.noisy or described.ends_at_values
+            problem = "is not published, and is described as if it were" if is_described else ""
         else:
-            problem = _described_wrongly(each, facts, _column(tables, each.name))
+            problem = _description_problem(described, facts, column_of(tables, described.name))
             if not problem and method is not None:
-                problem = _counted_wrongly(each, facts, tables, method)
+                problem = _exact_cells_problem(described, facts, tables, method)
         if problem:
-            yield f"{each.name!r} {problem}"
+            yield f"{described.name!r} {problem}"
 
 
-def _described_wrongly(each: UnverifiedAttribute, facts: AttributeFacts, column: FileColumn | None) -> str:
-    if facts.kind is not None and each.kind is not None and facts.kind != each.kind:
+def _description_problem(
+    described: UnverifiedAttribute, facts: AttributeFacts, column: FileColumn | None
+) -> str:
+    """Compare a description with the facts that the manifest states elsewhere, and with the cells."""
+    levels, lowest, weight = described.levels, described.lowest, described.weight
+    is_quasi_identifier = facts.role == "quasi-identifying"
+    if facts.kind is not None and described.kind is not None and facts.kind != described.kind:
         return "is numeric in one place and categorical in another"
-    if None in (each.levels, each.lowest, each.weight):
+    if levels is None or lowest is None or weight is None:
         return "is published, and its levels or its weight are missing"
-    if each.lowest and facts.role != "quasi-identifying":
+    if lowest and not is_quasi_identifier:
         return "has a lowest level, and is not called quasi-identifying"
-    if each.levels is not None and each.lowest is not None and not 0 <= each.lowest < max(each.levels, 1):
+    if not 0 <= lowest < max(levels, 1):
         return "has a lowest level that its hierarchy does not have"
-    if each.levels is not None and each.levels < 1:
+    if levels < 1:
         return "has no level"
-    if each.weight is not None and not 0 <= each.weight < math.inf:
+    if not 0 <= weight < math.inf:
         return "has a weight below 0"
-    if each.exact is not None and (each.exact < 0 or each.noisy):
-        return (
-            "is called noisy, and exact cells of it are counted"
-            if each.noisy
-            else "has fewer exact cells than none"
-        )
-    if each.ends_at_values and facts.role != "quasi-identifying":
+    if described.exact is not None and described.noisy:
+        return "is called noisy, and exact cells of it are counted"
+    if described.exact is not None and described.exact < 0:
+        return "has fewer exact cells than none"
+    if described.ends_at_values and not is_quasi_identifier:
         return "is not generalised, and its intervals are said to end at values"
-    if facts.whole and each.kind == "categorical":
+    if facts.whole and described.kind == "categorical":
         return "is categorical, and its numbers are called whole"
-    if facts.whole and not each.noisy and column is not None:
+    if facts.whole and not described.noisy and column is not None:
         numbers = [_number(cell) for cell in column.values if cell is not None]
         if any(number is not None and number != round(number) for number in numbers):
             return "has numbers that are not whole"
     return ""
 
 
-def _counted_wrongly(
-    each: UnverifiedAttribute, facts: AttributeFacts, tables: Tables, method: KnownMethod
+def _exact_cells_problem(
+    described: UnverifiedAttribute, facts: AttributeFacts, tables: Tables, method: KnownMethod
 ) -> str:
     """Compare the number of cells that are called exact with the number that read so."""
-    if each.noisy:
+    if described.noisy:
         return "is called noisy, and the method adds no noise" if method.release_type == "people" else ""
-    written_as = _written_as(method, facts, each)
-    if written_as != "generalised" and each.ends_at_values:
+    is_numeric, form = described.kind == "numeric", _form_of_cells(method, facts, described)
+    if form != "generalised" and described.ends_at_values:
         return "is not generalised, and its intervals are said to end at values"
-    counts = _counts(tables, each.name)
-    if counts is None or each.exact is None or (written_as == "generalised" and each.kind != "numeric"):
+    counts = cell_counts(tables, described.name)
+    if counts is None or described.exact is None or (form == "generalised" and not is_numeric):
         return ""
     exact = sum(
-        count for cell, count in counts.items() if _reads_exact(cell, is_numeric=each.kind == "numeric")
+        count
+        for cell, count in counts.items()
+        if cell is None or (_number(cell) is not None if is_numeric else cell != _WITHHELD)
     )
-    return "" if each.exact == exact else f"has {exact:,} cells that read exact, not {each.exact:,}"
+    is_right = described.exact == exact
+    return "" if is_right else f"has {exact:,} cells that read exact, not {described.exact:,}"
 
 
-def _reads_exact(cell: str | None, *, is_numeric: bool) -> bool:
-    if cell is None or (is_numeric and _number(cell) is not None):
-        return True
-    return not is_numeric and cell != _WITHHELD
-
-
-# What is told as bands
+# Figures of the owner, as bands
 
 
 @dataclass(frozen=True)
@@ -580,196 +548,182 @@ FIGURES: dict[str, KnownFigure] = {
     "worst-group-risk": KnownFigure("privacy", None),
 }
 
-# Measures of the cells whose values are shares, for where the owner counts people instead of records.
+# Measures of the cells whose values are shares; the owner may count people instead of records.
 _SHARES = frozenset({"reidentification-risk", "journalist-risk", "marketer-risk", "alpha-k-anonymity"})
-# Without the size of a population they look at one that is not published, or at survey weights.
-_OF_A_POPULATION = frozenset({"journalist-risk", "marketer-risk"})
-_PROMISED = {"epsilon": "epsilon", "privacy-delta": "delta"}
-
-Span = tuple[float, float]
+# Without the size of a population these measures need data that is not published.
+_NEED_POPULATION = frozenset({"journalist-risk", "marketer-risk"})
+_PROMISED_BY = {"epsilon": "epsilon", "privacy-delta": "delta"}
 
 
-def _of_the_bands(
-    seen: PublicView, manifest: Manifest, tables: Tables, method: KnownMethod | None
-) -> Iterator[str]:
-    figures = manifest.unverified.figures
-    told = [(each.measure, each.parameters, each.attribute) for each in figures]
-    for figure, again in zip(figures, told, strict=True):
-        problem = _of_a_figure(figure, manifest, method)
-        if told.count(again) > 1:
-            problem = "is told twice"
-        if not problem and figure.band is not None:
-            span = _span(figure.band)
-            possible = _possible(seen, manifest, tables, method, figure)
-            if span[1] < possible[0] - _slack(possible[0]) or span[0] > possible[1] + _slack(possible[1]):
-                problem = f"cannot be {_words(span)}: what else is told gives {_words(possible)}"
+@dataclass(frozen=True)
+class _Span:
+    """All numbers from low to high."""
+
+    low: float = -math.inf
+    high: float = math.inf
+
+    @classmethod
+    def of(cls, band: Band) -> _Span:
+        return cls(numeral(band.low), numeral(band.high))
+
+    def __str__(self) -> str:
+        if self.low == self.high:
+            return f"{self.low:.6g}"
+        if math.isinf(self.low) or math.isinf(self.high):
+            return f"at most {self.high:.6g}" if math.isinf(self.low) else f"at least {self.low:.6g}"
+        return f"{self.low:.6g} to {self.high:.6g}"
+
+    def meets(self, low: float, high: float) -> bool:
+        """Return whether it has a number from low to high, up to rounding."""
+        slack = [_TIE * max(1.0, abs(end)) if math.isfinite(end) else 0.0 for end in (low, high)]
+        return self.high >= low - slack[0] and self.low <= high + slack[1]
+
+    def is_band(self, largest: float) -> bool:
+        """Return whether `publish` writes such a band: a factor of two wide, or up to the largest value."""
+        low, high = self.low, self.high
+        if math.isnan(low) or math.isnan(high):
+            return False
+        if low == high:
+            return low == 0 or math.isinf(low) or abs(low) == largest
+        if low > 0:
+            return math.isclose(high, 2 * low, rel_tol=_TIE) or (high == 1.0 and low < high < 2 * low)
+        return high < 0 and math.isclose(low, 2 * high, rel_tol=_TIE)
+
+
+def _band_problems(folder: _Folder) -> Iterator[str]:
+    manifest = folder.manifest
+    figures, initial = manifest.unverified.figures, manifest.unverified.initial
+    names = [(figure.measure, figure.parameters, figure.attribute) for figure in figures]
+    for figure, name in zip(figures, names, strict=True):
+        problem = "is told twice" if names.count(name) > 1 else _figure_problem(folder, figure)
         if problem:
             yield f"{figure.measure} {problem}"
-    yield from _of_the_worst(figures)
-    initial = manifest.unverified.initial
+    yield from _worst_problems(figures)
     if initial is not None:
-        worst, average = _span(initial.worst), _span(initial.average)
+        worst, average = _Span.of(initial.worst), _Span.of(initial.average)
         if not manifest.profiles:
             yield "the risk of the original is told, and no profile asks for it"
-        if not _is_band(worst, 1.0) or not _is_band(average, 1.0) or not (0 < worst[0] <= worst[1] <= 1):
+        if not (worst.is_band(1.0) and average.is_band(1.0) and 0 < worst.low <= worst.high <= 1):
             yield "the risk of the original is no band of a risk"
-        if average[0] > worst[1]:
+        if average.low > worst.high:
             yield "the risk of the original is higher on average than at worst"
 
 
-def _of_a_figure(figure: OwnerFigure, manifest: Manifest, method: KnownMethod | None) -> str:
+def _figure_problem(folder: _Folder, figure: OwnerFigure) -> str:
     """Return the problem with a single figure, if any."""
-    counts_people = manifest.unverified.people is not None
+    manifest, method = folder.manifest, folder.method
     known = FIGURES.get(figure.measure)
     if known is None and figure.measure in MEASURES:
-        is_of_people = counts_people and figure.axis == "privacy"
-        needs_more = figure.measure in _OF_A_POPULATION and "population-size" not in figure.parameters
-        if not is_of_people and not needs_more:
+        counts_people = manifest.unverified.people is not None and figure.axis == "privacy"
+        needs_more = figure.measure in _NEED_POPULATION and "population-size" not in figure.parameters
+        if not counts_people and not needs_more:
             return "can be computed from the cells, and is told as a band"
-        axis, better = MEASURES[figure.measure].axis, MEASURES[figure.measure].better
-        known = KnownFigure(axis, better, high=1.0 if figure.measure in _SHARES else math.inf)
+        measure = MEASURES[figure.measure]
+        largest = 1.0 if figure.measure in _SHARES else math.inf
+        known = KnownFigure(measure.axis, measure.better, high=largest)
     if known is not None and (figure.axis != known.axis or known.better not in (None, figure.better)):
         return "is put on another side"
-    names = {each.name for each in manifest.unverified.attributes}
-    if known is not None and figure.attribute is not None and figure.attribute not in names:
+    names = {None, *(facts.name for facts in manifest.unverified.attributes)}
+    if known is not None and figure.attribute not in names:
         return "speaks of an attribute that there is not"
-    limits = [each for each in manifest.policy.values() if _is_limited(figure, each)]
+    limits = [limit for limit in manifest.policy.values() if limit.applies_to(figure)]
     if figure.met is not None and not limits:
         return "is said to keep a policy that does not speak of it"
     if figure.band is None:
         return "does not apply, and is called the worst" if figure.worst else ""
-    is_promised = figure.measure in _PROMISED
+    is_promised = figure.measure in _PROMISED_BY
     if is_promised and method is not None and not method.is_private:
         return "is promised, and the method is not differentially private"
-    span = _span(figure.band)
-    most = math.inf if known is None else known.high
-    if not (span[0] == span[1] if is_promised else _is_band(span, most)):
+    span = _Span.of(figure.band)
+    is_band = (
+        span.low == span.high if is_promised else span.is_band(math.inf if known is None else known.high)
+    )
+    if not is_band:
         return "has a band that is none"
-    if known is not None and (span[0] < known.low * (2 if known.low < 0 else 1) or span[0] > known.high):
+    if known is not None and (span.low < known.low * (2 if known.low < 0 else 1) or span.low > known.high):
         return f"has a band outside of {known.low:g} to {known.high:g}"
-    # a figure that is the worst of all attributes may be worse than the one that a limit speaks of
-    for limit in [each for each in limits if figure.met and each.attribute in (None, figure.attribute)]:
-        low = -math.inf if limit.at_least is None else limit.at_least
-        high = math.inf if limit.at_most is None else limit.at_most
-        if span[1] < low - _slack(low) or span[0] > high + _slack(high):
-            return "is said to keep a limit that its band does not"
+    # a figure that is the worst of all attributes may be worse than the one that a limit applies to
+    limits = [limit for limit in limits if figure.met and limit.attribute in (None, figure.attribute)]
+    if not all(span.meets(limit.low, limit.high) for limit in limits):
+        return "is said to keep a limit that its band does not"
+    possible = _possible_span(folder, figure)
+    if not span.meets(possible.low, possible.high):
+        return f"cannot be {span}: what else is told gives {possible}"
     return ""
 
 
-def _is_limited(figure: OwnerFigure, limit: LimitFacts) -> bool:
-    return limit.speaks_of(figure.measure, figure.parameters, figure.attribute)
-
-
-def _span(band: Band) -> Span:
-    return numeral(band.low), numeral(band.high)
-
-
-def _is_band(span: Span, most: float) -> bool:
-    """Return whether `publish` writes such a band: a factor of two wide, or up to the largest value."""
-    low, high = span
-    if math.isnan(low) or math.isnan(high):
-        return False
-    if low == high:
-        return low == 0 or math.isinf(low) or abs(low) == most
-    if low > 0:
-        return _is_near(high, 2 * low) or (high == 1.0 and low < high < 2 * low)
-    return high < 0 and _is_near(low, 2 * high)
-
-
-def _is_near(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_TIE)
-
-
-def _slack(end: float) -> float:
-    return _TIE * max(1.0, abs(end)) if math.isfinite(end) else 0.0
-
-
-def _words(span: Span) -> str:
-    low, high = span
-    if low == high:
-        return f"{low:.6g}"
-    if math.isinf(low) or math.isinf(high):
-        return f"at most {high:.6g}" if math.isinf(low) else f"at least {low:.6g}"
-    return f"{low:.6g} to {high:.6g}"
-
-
-def _possible(
-    seen: PublicView, manifest: Manifest, tables: Tables, method: KnownMethod | None, figure: OwnerFigure
-) -> Span:
+def _possible_span(folder: _Folder, figure: OwnerFigure) -> _Span:
     """Return the range of a figure, as far as the cells and the other statements determine it."""
-    asked, name = manifest.recipe.parameters, figure.measure
-    if name in _PROMISED and method is not None:
-        own = asked.get(_PROMISED[name])
-        return (float(own), float(own)) if _is_number(own) else (-math.inf, math.inf)
+    view, recipe, name = folder.view, folder.manifest.recipe, figure.measure
+    if name in _PROMISED_BY and folder.method is not None:
+        promise = recipe.parameters.get(_PROMISED_BY[name])
+        return _Span(float(promise), float(promise)) if is_number(promise) else _Span()
     if name in ("k-anonymity", "composition-k"):
         # a class has no more people than records, and two releases have no larger classes than one
-        fewest = float(seen.sizes.min() if seen.people is None else seen.people.min())
-        return (-math.inf if seen.people is None or name != "k-anonymity" else fewest, fewest)
+        is_exact = view.people is not None and name == "k-anonymity"
+        return _Span(view.fewest if is_exact else -math.inf, view.fewest)
     if name == "reidentification-risk":
-        fewest = float(seen.sizes.min() if seen.people is None else seen.people.min())
-        return 1 / fewest, math.inf if seen.people is None else 1 / fewest
+        return _Span(1 / view.fewest, math.inf if view.people is None else 1 / view.fewest)
     if name in ("general-loss", "total-loss"):
-        low, high = _loss(seen, manifest, tables)
-        more = seen.n_suppressed / seen.n_original if name == "total-loss" else 0.0
-        return low + more, high + more
-    if name == "precision" and manifest.recipe.sanitizer == "full-domain":
-        return _precision(manifest)
-    return -math.inf, math.inf
+        loss = _general_loss(folder)
+        suppressed = view.n_suppressed / view.n_original if name == "total-loss" else 0.0
+        return _Span(loss.low + suppressed, loss.high + suppressed)
+    if name == "precision" and recipe.sanitizer == "full-domain":
+        levels = recipe.parameters.get("levels")
+        attributes = [
+            facts for facts in folder.manifest.unverified.attributes if facts.role == "quasi-identifying"
+        ]
+        if not isinstance(levels, Mapping) or not attributes or not all(map(is_number, levels.values())):
+            return _Span(0.0, 1.0)
+        heights = [
+            max(levels.get(facts.name, 0), facts.lowest or 0) / max((facts.levels or 1) - 1, 1)
+            for facts in attributes
+        ]
+        precision = 1 - math.fsum(heights) / len(heights)
+        return _Span(precision, precision)
+    return _Span()
 
 
-def _loss(seen: PublicView, manifest: Manifest, tables: Tables) -> Span:
+def _general_loss(folder: _Folder) -> _Span:
     """Return the range of the general loss: a withheld cell loses everything, an exact one nothing."""
+    view, published = folder.view, folder.manifest.layout.attributes
     low, high, weights = [0.0], [0.0], [0.0]
-    for each in manifest.unverified.attributes:
-        if each.role != "quasi-identifying" or each.name not in manifest.layout.attributes:
+    for facts in folder.manifest.unverified.attributes:
+        if facts.role != "quasi-identifying" or facts.name not in published:
             continue
-        counts = _counts(tables, each.name) or {}
-        # where all is withheld, there may be one value only, which loses nothing
+        counts = cell_counts(folder.tables, facts.name) or {}
+        # if all cells are withheld, there may be one value only, which loses nothing
         withheld = counts.get(_WITHHELD, 0) if len(counts) > 1 else 0
-        facts = manifest.layout.attributes.get(each.name)
         # a branch may be called like a value
-        exact = 0 if each.exact is None or facts is None or facts.branches else each.exact
-        weight = 1.0 if each.weight is None else each.weight
-        low.append(weight * withheld / seen.n_original)
-        high.append(weight * max(seen.n_records - exact, 0) / seen.n_original)
+        exact = 0 if facts.exact is None or published[facts.name].branches else facts.exact
+        weight = 1.0 if facts.weight is None else facts.weight
+        low.append(weight * withheld / view.n_original)
+        high.append(weight * max(view.n_records - exact, 0) / view.n_original)
         weights.append(weight)
     total = math.fsum(weights)
-    return (math.fsum(low) / total, math.fsum(high) / total) if total > 0 else (0.0, 1.0)
+    return _Span(math.fsum(low) / total, math.fsum(high) / total) if total > 0 else _Span(0.0, 1.0)
 
 
-def _precision(manifest: Manifest) -> Span:
-    levels = manifest.recipe.parameters.get("levels")
-    quasi = [each for each in manifest.unverified.attributes if each.role == "quasi-identifying"]
-    if not isinstance(levels, Mapping) or not quasi or not all(map(_is_number, levels.values())):
-        return 0.0, 1.0
-    shares = [
-        max(levels.get(each.name, 0), each.lowest or 0) / max((each.levels or 1) - 1, 1) for each in quasi
-    ]
-    exact = 1 - math.fsum(shares) / len(shares)
-    return exact, exact
-
-
-def _of_the_worst(figures: Collection[OwnerFigure]) -> Iterator[str]:
+def _worst_problems(figures: Sequence[OwnerFigure]) -> Iterator[str]:
     """Find a measure of several attributes whose worst figure is unmarked or not the worst."""
     for figure in figures:
-        same = [each for each in figures if each.measure == figure.measure]
-        told = [each for each in same if each.parameters == figure.parameters and each.band is not None]
-        worst = [each for each in told if each.worst]
-        if told and not worst:
+        same = [
+            (other.worst, _Span.of(other.band))
+            for other in figures
+            if (other.measure, other.parameters) == (figure.measure, figure.parameters) and other.band
+        ]
+        if same and not any(is_worst for is_worst, _ in same):
             yield f"{figure.measure} has no worst figure"
-        for one in worst:
-            for other in told:
-                if one.band is None or other.band is None:
-                    continue
-                mine, others = _span(one.band), _span(other.band)
-                if mine[1] < others[0] if figure.better == "lower" else mine[0] > others[1]:
+        for worst in [span for is_worst, span in same if is_worst]:
+            for _, other in same:
+                if worst.high < other.low if figure.better == "lower" else worst.low > other.high:
                     yield f"{figure.measure} has a worse figure than the worst"
 
 
-# What was decided
+# The decision
 
 
-def _of_the_decision(manifest: Manifest) -> Iterator[str]:
+def _decision_problems(manifest: Manifest) -> Iterator[str]:
     unverified, decision = manifest.unverified, manifest.decision
     tried = Counter(unverified.tried)
     if any(count < 1 for count in tried.values()) or not all(tried):
@@ -784,15 +738,14 @@ def _of_the_decision(manifest: Manifest) -> Iterator[str]:
         yield "the time of the decision is none"
     if unverified.review_by is not None and not _is_day(unverified.review_by):
         yield "the day of the next review is none"
-    measured = {claim.measure for claim in manifest.claims} | {each.measure for each in unverified.figures}
+    measured = {claim.measure for claim in manifest.claims} | {
+        figure.measure for figure in unverified.figures
+    }
     if not all(label.split(" ")[0] in measured for label in unverified.headline):
         yield "the report begins with a measure that was not taken"
     if len(set(unverified.headline)) < len(unverified.headline):
         yield "the report begins with a measure twice"
-    if any(
-        limit.at_least is not None and limit.at_most is not None and limit.at_least > limit.at_most
-        for limit in manifest.policy.values()
-    ):
+    if any(limit.low > limit.high for limit in manifest.policy.values()):
         yield "the policy asks for more than it allows"
 
 
@@ -808,7 +761,3 @@ def _is_day(text: str) -> bool:
         return date.fromisoformat(text).isoformat() == text
     except ValueError:
         return False
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

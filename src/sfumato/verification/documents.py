@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeGuard, cast
 
 import msgspec
 
@@ -22,7 +22,8 @@ from sfumato.verification.folder import MANIFEST, Format, Profile, read_bytes
 FORMAT = 3
 """The number of the format that `publish` writes: what the files of a folder are called, and hold."""
 _BEFORE_RELEASES = (1, 2)
-_LARGEST = 64 << 20
+_LARGEST_FILE = 64 << 20
+_TIE = 1e-12
 _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 
@@ -85,7 +86,7 @@ class Claimed(_Piece, frozen=True):
 class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
     """One model that the recipe promises, its limit, and the level reached.
 
-    Where ``people`` are counted, the level is the limit: how far it is kept beyond that only the owner knows.
+    If ``people`` are counted, the level is the limit: only the owner knows how far it is kept beyond that.
     """
 
     model: dict[str, dict[str, Any]]
@@ -99,7 +100,7 @@ class RequirementFacts(_Piece, frozen=True, omit_defaults=True):
 class LimitFacts(_Piece, frozen=True, omit_defaults=True):
     """The limit of a policy on a measure, with these parameters or, if they are ``None``, with any.
 
-    ``attribute`` is the sensitive attribute that it asks it of; ``None`` where it asks it of all.
+    ``attribute`` is the sensitive attribute that it limits; ``None`` if it limits all.
     """
 
     measure: str
@@ -108,10 +109,28 @@ class LimitFacts(_Piece, frozen=True, omit_defaults=True):
     at_most: float | None
     attribute: str | None = None
 
-    def speaks_of(self, measure: str, parameters: dict[str, Any], attribute: str | None) -> bool:
-        """Return whether the limit applies to a measurement, of one sensitive attribute or of all."""
-        is_of = None in (self.attribute, attribute) or self.attribute == attribute
-        return is_of and self.measure == measure and self.parameters in (None, parameters)
+    @property
+    def low(self) -> float:
+        """The least value that it allows."""
+        return -math.inf if self.at_least is None else self.at_least
+
+    @property
+    def high(self) -> float:
+        """The greatest value that it allows."""
+        return math.inf if self.at_most is None else self.at_most
+
+    def applies_to(self, figure: Claimed | OwnerFigure) -> bool:
+        """Return whether it limits a figure, of one sensitive attribute or of all."""
+        is_of_attribute = None in (self.attribute, figure.attribute) or self.attribute == figure.attribute
+        return (
+            is_of_attribute
+            and self.measure == figure.measure
+            and self.parameters in (None, figure.parameters)
+        )
+
+    def allows(self, value: Any) -> bool:
+        """Return whether a value keeps the limit; a value equal to it up to rounding does."""
+        return value is not None and self.low - _TIE <= numeral(value) <= self.high + _TIE
 
 
 class DecisionFacts(_Piece, frozen=True):
@@ -126,8 +145,8 @@ class DecisionFacts(_Piece, frozen=True):
 class ParentFacts(_Piece, frozen=True):
     """The release whose recoding this one has, and others that were published before it.
 
-    ``candidate`` is the parent's, ``manifest`` the SHA-256 of its manifest where it was published, and
-    ``earlier`` those of the others that were looked at together with it.
+    ``candidate`` is the parent's, ``manifest`` the SHA-256 of its manifest if it was published, and
+    ``earlier`` those of the other releases that were examined together with it.
     """
 
     candidate: str | None
@@ -184,7 +203,7 @@ class OwnerFigure(_Piece, frozen=True):
     """A figure that only the owner can compute, as a band; ``None`` if the measure does not apply.
 
     ``worst`` says whether it is the worst of its measure over the sensitive attributes, ``met`` whether it
-    keeps the policy, where that speaks of it.
+    keeps the policy, if a limit applies to it.
     """
 
     measure: str
@@ -214,8 +233,8 @@ class PeopleFacts(_Piece, frozen=True):
 class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
     """Unverified claims by the publisher: what no reader can check from the files.
 
-    ``people`` is told where somebody has several records, ``tried`` counts the candidates of each method,
-    ``headline`` names the measures that the report begins with, and ``initial`` is told where a profile asks
+    ``people`` is stated if someone has several records, ``tried`` counts the candidates of each method,
+    ``headline`` names the measures that the report begins with, and ``initial`` is stated if a profile asks
     for it.
     """
 
@@ -319,31 +338,25 @@ def read_manifest(folder: Path) -> Manifest:
             f"{MANIFEST} has format {number}, from before sfumato 0.2.0; publish the release again"
         )
     if number not in READERS:
+        version = facts.get("sfumato")
+        is_version = isinstance(version, str) and _VERSION.fullmatch(version)
+        writer = f"sfumato {version} or a later version" if is_version else "a later version"
         raise CannotTell(
             f"{MANIFEST} has format {number}, and this version of sfumato reads formats up to "
-            f"{max(READERS)}; "
-            f"verify it with {_writer(facts)}"
+            f"{max(READERS)}; verify it with {writer}"
         )
     try:
         return READERS[number](facts)
     except msgspec.ValidationError as error:
-        raise VerificationFailed(f"{MANIFEST} is damaged: {_one_line(error)}") from None
+        raise VerificationFailed(f"{MANIFEST} is damaged: {' '.join(str(error).split())}") from None
 
 
-def _writer(facts: dict[str, Any]) -> str:
-    """Return the version that wrote a manifest, if it has the form of a version."""
-    version = facts.get("sfumato")
-    if isinstance(version, str) and _VERSION.fullmatch(version):
-        return f"sfumato {version} or a later version"
-    return "a later version"
-
-
-def _format_3(facts: dict[str, Any]) -> Manifest:
+def _read_format_3(facts: dict[str, Any]) -> Manifest:
     return msgspec.convert(facts, Manifest, strict=True)
 
 
-READERS: dict[int, Callable[[dict[str, Any]], Manifest]] = {3: _format_3}
-"""For each format that was ever published, what takes its manifest as one of today. None is ever removed.
+READERS: dict[int, Callable[[dict[str, Any]], Manifest]] = {3: _read_format_3}
+"""For each format that was ever published, how its manifest is read. None is ever removed.
 
 A new format gets a reader of its own, here and for its pages (`page_statements`), and new golden
 folders (`tests/golden`); those of the earlier formats stay.
@@ -358,35 +371,35 @@ def release_number(version: str) -> tuple[int, ...]:
     >>> release_number("0.10.1.dev0") > release_number("0.9")
     True
     """
-    found = re.match(r"[0-9]{1,6}(?:\.[0-9]{1,6})*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()
+    numbers = re.match(r"[0-9]{1,6}(?:\.[0-9]{1,6})*", version)
+    return tuple(map(int, numbers[0].split("."))) if numbers else ()
 
 
 def read_json(folder: Path, name: str) -> Any:
     """Read a JSON file strictly: no duplicate key, no NaN, only valid numbers and texts."""
-    written = read_bytes(folder, name, at_most=_LARGEST)
+    text = read_bytes(folder, name, at_most=_LARGEST_FILE)
     try:
-        found = json.loads(written.decode("utf-8"), object_pairs_hook=_once, parse_int=_whole)
-        # what is infinite, no number, or half of a character, as \ud800, could not be signed
-        canonical(found)
-        return found
+        document = json.loads(text.decode("utf-8"), object_pairs_hook=_unique_keys, parse_int=_finite_integer)
+        # an infinite number, no number, or half of a character, as \ud800, could not be signed
+        canonical(document)
+        return document
     except (ValueError, RecursionError):
         raise VerificationFailed(f"{name} is damaged: it is not the JSON that `publish` writes") from None
 
 
-def read_scalar(written: str) -> float | str | bool | None:
+def read_scalar(text: str) -> float | str | bool | None:
     """Read a number, a truth value or ``null`` in JSON notation; raise `ValueError` for anything else."""
-    found = json.loads(written, parse_constant=_refuse)
-    if isinstance(found, (dict, list)):
+
+    def refuse(constant: str) -> None:
+        raise ValueError(f"{constant} is no JSON")
+
+    value = json.loads(text, parse_constant=refuse)
+    if isinstance(value, (dict, list)):
         raise ValueError("more than one value")
-    return cast("float | str | bool | None", found)
+    return cast("float | str | bool | None", value)
 
 
-def _refuse(written: str) -> None:
-    raise ValueError(f"{written} is no JSON")
-
-
-def written(document: msgspec.Struct | dict[str, Any]) -> str:
+def json_text(document: msgspec.Struct | dict[str, Any]) -> str:
     """Return the text of a JSON file."""
     return json.dumps(msgspec.to_builtins(document), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -419,18 +432,19 @@ def numeral(value: Any) -> float:
     return float(value)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value of a JSON document is a number; a truth value is none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _whole(written: str) -> int:
-    if math.isinf(float(written)):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return document
+
+
+def _finite_integer(text: str) -> int:
+    if math.isinf(float(text)):
         raise ValueError("a number is too large")
-    return int(written)
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    return int(text)

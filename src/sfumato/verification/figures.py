@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.verification.documents import Claimed
 from sfumato.verification.levels import (
     DISTANCES,
     MODELS,
@@ -21,13 +22,16 @@ from sfumato.verification.levels import (
     total_variations,
 )
 from sfumato.verification.published_view import Floats, PublicView, SensitiveValues
-from sfumato.verification.written_tables import Integers, numbered
+from sfumato.verification.written_tables import Integers, number_rows
 
+NOT_COMPUTABLE = (TypeError, ValueError, KeyError, ArithmeticError)
+"""What a measure raises if its parameters are none that it can be computed with."""
 # A figure this near to a threshold may lie on either side of it.
 _TIE = 1e-12
-_MOST_EXACT = 8
-_MOST_SAMPLED = 100_000
-_REACH = 2.1
+_MAX_COLUMNS_IN_EVERY_ORDER = 8
+_MAX_SAMPLED_ORDERS = 100_000
+# How many standard errors the interval of a sampled figure reaches to either side.
+_STANDARD_ERRORS = 2.1
 
 
 @dataclass(frozen=True)
@@ -74,59 +78,71 @@ class DoesNotApply(Exception):
     """Raised if a measure does not apply to a release; the message is the reason."""
 
 
-def computed(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    """Return the values from the published cells, or why the measure does not apply."""
-    try:
-        with np.errstate(divide="raise", invalid="raise"):
-            return measure.compute(seen, given)
-    except DoesNotApply as reason:
-        return [Recomputed(None, detail={"reason": str(reason)})]
-
-
-_REASONS = {
+_NO_CLASSES = {
     "perturbed": "it takes released values for true ones, and values were changed",
     "synthetic": "it takes each record for a person's, and the records are made up",
 }
 
 
-def claimable(measure: KnownMeasure, seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    """Return what may be claimed of this type of release: nothing of classes where rows are no people."""
-    if seen.type not in measure.judges:
-        return [Recomputed(None, detail={"reason": _REASONS[seen.type]})]
-    return computed(measure, seen, given)
+def recompute(measure: KnownMeasure, view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    """Return the values from the published cells, or why the measure does not apply."""
+    try:
+        with np.errstate(divide="raise", invalid="raise"):
+            return measure.compute(view, parameters)
+    except DoesNotApply as reason:
+        return [Recomputed(None, detail={"reason": str(reason)})]
 
 
-# What classes tell
+def recompute_claim(
+    measure: KnownMeasure, view: PublicView, parameters: Mapping[str, Any]
+) -> list[Recomputed]:
+    """Return what may be claimed of this type of release: nothing of classes if rows are no people."""
+    if view.type not in measure.judges:
+        return [Recomputed(None, detail={"reason": _NO_CLASSES[view.type]})]
+    return recompute(measure, view, parameters)
 
 
-def _risk(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    uniques = int((seen.sizes == 1).sum())
-    detail = {**_at_risk(seen.sizes, 1.0, given["threshold"]), "uniques": uniques}
-    return [Recomputed(1 / int(seen.sizes.min()), detail=detail)]
+def value_of_attribute(view: PublicView, claim: Claimed, attribute: str) -> float | None:
+    """Return a claimed figure for one sensitive attribute alone; ``None`` if it cannot be computed."""
+    alone = tuple(values for values in view.sensitive if values.name == attribute)
+    try:
+        results = recompute_claim(MEASURES[claim.measure], replace(view, sensitive=alone), claim.parameters)
+    except NOT_COMPUTABLE:
+        return None
+    return results[0].value if len(results) == 1 else None
 
 
-def _journalist(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    scale = _scale(seen, given)
-    if given["population-size"] is None:
+# Measures of the classes
+
+
+def _risk(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    uniques = int((view.sizes == 1).sum())
+    detail = {**_at_risk(view.sizes, 1.0, parameters["threshold"]), "uniques": uniques}
+    return [Recomputed(1 / int(view.sizes.min()), detail=detail)]
+
+
+def _journalist(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    scale = _scale(view, parameters)
+    if parameters["population-size"] is None:
         raise DoesNotApply("no population is given; give population, population-size, or survey weights")
-    smallest = int(seen.sizes.min()) * scale
-    detail = {**_at_risk(seen.sizes, scale, given["threshold"]), "smallest": smallest}
+    smallest = int(view.sizes.min()) * scale
+    detail = {**_at_risk(view.sizes, scale, parameters["threshold"]), "smallest": smallest}
     return [Recomputed(1 / smallest, detail=detail)]
 
 
-def _marketer(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    matched = len(seen.sizes) / _scale(seen, given)
-    return [Recomputed(matched / seen.n_records, detail={"matched": matched})]
+def _marketer(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    matched = len(view.sizes) / _scale(view, parameters)
+    return [Recomputed(matched / view.n_records, detail={"matched": matched})]
 
 
-def _scale(seen: PublicView, given: Mapping[str, Any]) -> float:
+def _scale(view: PublicView, parameters: Mapping[str, Any]) -> float:
     """Return how many people of the population each record represents."""
-    size = given["population-size"]
-    if given["population"] is not None:
+    size = parameters["population-size"]
+    if parameters["population"] is not None:
         raise ValueError("a population that is not published")
-    if size is not None and size < seen.n_original:
+    if size is not None and size < view.n_original:
         raise ValueError("a population that is smaller than the table")
-    return 1.0 if size is None else size / seen.n_original
+    return 1.0 if size is None else size / view.n_original
 
 
 def _at_risk(sizes: Integers, scale: float, threshold: float) -> dict[str, Any]:
@@ -139,9 +155,9 @@ def _at_risk(sizes: Integers, scale: float, threshold: float) -> dict[str, Any]:
 def _share_above(figures: Floats, sizes: Integers, threshold: float) -> WithinRange:
     """Return the share of records whose figure is above a threshold, with ties on either side."""
     total = int(sizes.sum())
-    surely = int(sizes[figures > threshold + _TIE].sum())
-    perhaps = int(sizes[figures > threshold - _TIE].sum())
-    return WithinRange(surely / total, perhaps / total)
+    least = int(sizes[figures > threshold + _TIE].sum())
+    most = int(sizes[figures > threshold - _TIE].sum())
+    return WithinRange(least / total, most / total)
 
 
 def _percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> float:
@@ -151,8 +167,8 @@ def _percentile(figures: Floats | Integers, sizes: Integers, percent: int) -> fl
     return float(figures[ascending[int((100 * reached >= percent * reached[-1]).argmax())]])
 
 
-def _weighted_k(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
-    sizes = seen.sizes
+def _weighted_k(view: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
+    sizes = view.sizes
     percentiles = {f"percentile-{p}": _percentile(sizes, sizes, p) for p in (5, 25, 50, 75, 95)}
     detail = {
         "classes": len(sizes),
@@ -160,7 +176,7 @@ def _weighted_k(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
         **percentiles,
         "largest": float(sizes.max()),
     }
-    return [Recomputed(_squared(sizes) / seen.n_records, detail=detail)]
+    return [Recomputed(_squared(sizes) / view.n_records, detail=detail)]
 
 
 def _squared(sizes: Integers) -> int:
@@ -168,112 +184,118 @@ def _squared(sizes: Integers) -> int:
     return int((sizes * sizes).sum())
 
 
-def _suppression(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
-    detail = {"suppressed": seen.n_suppressed, "records": seen.n_original}
-    return [Recomputed(seen.n_suppressed / seen.n_original, detail=detail)]
+def _suppression(view: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
+    detail = {"suppressed": view.n_suppressed, "records": view.n_original}
+    return [Recomputed(view.n_suppressed / view.n_original, detail=detail)]
 
 
-def _discernibility(seen: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
-    _require_sensitive_values(seen)
-    return [Recomputed(float(_squared(seen.sizes) + seen.n_original * seen.n_suppressed))]
+def _discernibility(view: PublicView, _: Mapping[str, Any]) -> list[Recomputed]:
+    _require_sensitive_values(view)
+    return [Recomputed(float(_squared(view.sizes) + view.n_original * view.n_suppressed))]
 
 
-def _average_class(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    _require_sensitive_values(seen)
-    n_classes = len(seen.sizes)
-    return [Recomputed(seen.n_records / n_classes / given["k"], detail={"classes": n_classes})]
+def _average_class(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    _require_sensitive_values(view)
+    n_classes = len(view.sizes)
+    return [Recomputed(view.n_records / n_classes / parameters["k"], detail={"classes": n_classes})]
 
 
-def _require_sensitive_values(seen: PublicView) -> None:
-    if seen.has_groups:
+def _require_sensitive_values(view: PublicView) -> None:
+    if view.has_groups:
         raise DoesNotApply(
             "sensitive values are exchanged within groups, and a loss of quasi-identifiers would not "
             "count that"
         )
-    for attribute in seen.sensitive:
+    for attribute in view.sensitive:
         if attribute.is_withheld:
             raise DoesNotApply(
                 f"{attribute.name!r} is withheld, and a loss of quasi-identifiers would not count that"
             )
 
 
-# What groups tell of a sensitive attribute
+# Measures of a sensitive attribute over the groups
 
 
-def _of_each(
+def _per_attribute(
     compute: Callable[[SensitiveValues, Mapping[str, Any]], Recomputed],
 ) -> Callable[[PublicView, Mapping[str, Any]], list[Recomputed]]:
-    def all_of_them(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-        if not seen.sensitive:
+    def compute_all(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+        if not view.sensitive:
             raise DoesNotApply("the release has no sensitive attribute")
-        return [compute(attribute, given) for attribute in seen.sensitive]
+        return [compute(attribute, parameters) for attribute in view.sensitive]
 
-    return all_of_them
+    return compute_all
 
 
 def _mean(figures: Floats, sizes: Integers) -> float:
     return math.fsum(figures * sizes) / int(sizes.sum())
 
 
-def _privacy_loss(attribute: SensitiveValues, given: Mapping[str, Any]) -> Recomputed:
-    losses, sizes = DISTANCES[given["distance"]](attribute), attribute.sizes
+def _privacy_loss(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Recomputed:
+    losses, sizes = DISTANCES[parameters["distance"]](attribute), attribute.sizes
     detail = {
         "mean": _mean(losses, sizes),
         "percentile-95": _percentile(losses, sizes, 95),
-        "share-at-risk": _share_above(losses, sizes, given["threshold"]),
+        "share-at-risk": _share_above(losses, sizes, parameters["threshold"]),
     }
     return Recomputed(float(losses.max()), attribute.name, detail=detail)
 
 
 def _knowledge_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    apart = total_variations(attribute)
-    detail = {"worst": float(apart.max())}
-    return Recomputed(_mean(apart, attribute.sizes), attribute.name, detail=detail)
+    distances = total_variations(attribute)
+    detail = {"worst": float(distances.max())}
+    return Recomputed(_mean(distances, attribute.sizes), attribute.name, detail=detail)
 
 
 def _accuracy_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    right = int(attribute.largest(attribute.counts).sum()) / attribute.n_records
-    without = float(attribute.prior.max())
-    return Recomputed(right - without, attribute.name, baseline=without, detail={"accuracy": right})
+    accuracy = int(attribute.largest(attribute.counts).sum()) / attribute.n_records
+    baseline = float(attribute.prior.max())
+    return Recomputed(accuracy - baseline, attribute.name, baseline=baseline, detail={"accuracy": accuracy})
 
 
 def _quotient(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
     largest = float(largest_quotients(attribute).max())
-    lacking = int(attribute.sizes[attribute.n_different < len(attribute.values)].sum())
-    detail = {"largest-finite": largest, "share-ruled-out": lacking / attribute.n_records}
-    return Recomputed(math.inf if lacking else largest, attribute.name, detail=detail)
+    # records of groups in which some value does not occur
+    n_ruled_out = int(attribute.sizes[attribute.n_different < len(attribute.values)].sum())
+    detail = {"largest-finite": largest, "share-ruled-out": n_ruled_out / attribute.n_records}
+    return Recomputed(math.inf if n_ruled_out else largest, attribute.name, detail=detail)
 
 
 def _information_gain(attribute: SensitiveValues, _: Mapping[str, Any]) -> Recomputed:
-    gains, left, sizes = relative_entropies(attribute), entropies(attribute), attribute.sizes
+    sizes = attribute.sizes
     overall = max(-math.fsum(attribute.prior * np.log(attribute.prior)), 0.0)
-    detail = {"entropy": overall, "remaining-entropy": _mean(left, sizes)}
-    return Recomputed(_mean(gains, sizes), attribute.name, detail=detail)
+    detail = {"entropy": overall, "remaining-entropy": _mean(entropies(attribute), sizes)}
+    return Recomputed(_mean(relative_entropies(attribute), sizes), attribute.name, detail=detail)
 
 
-# What each quasi-identifier adds to the average risk
+# The contribution of each quasi-identifier to the average risk
 
 
-def _contribution(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-    names, codes = seen.names, seen.classes
+def _contribution(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+    """Compute the Shapley value of each quasi-identifier for the number of classes."""
+    names, codes = view.names, view.classes
     if not names:
         raise DoesNotApply("the release has no quasi-identifier")
-    known = {frozenset[int](): 1}
-    orders = _orders(len(names), given["permutations"])
-    rounds = [_mean_of([_added(codes, order, known) for order in each]) for each in orders]
-    parts = [part / seen.n_records for part in _mean_of(rounds)]
+    n_classes_of = {frozenset[int](): 1}
+    rounds = [
+        _mean_of([_added_classes(codes, order, n_classes_of) for order in orders])
+        for orders in _orders(len(names), parameters["permutations"])
+    ]
+    parts = [part / view.n_records for part in _mean_of(rounds)]
     largest = max(parts)
     first = frozenset(name for name, part in zip(names, parts, strict=True) if part > largest - _TIE)
     interval = None
-    if len(names) > _MOST_EXACT:
-        place = parts.index(largest)
-        reach = _REACH * _standard_error([each[place] for each in rounds]) / seen.n_records
+    if len(names) > _MAX_COLUMNS_IN_EVERY_ORDER:
+        sampled = [means[parts.index(largest)] for means in rounds]
+        mean = math.fsum(sampled) / len(sampled)
+        variance = math.fsum((figure - mean) ** 2 for figure in sampled) / (len(sampled) - 1)
+        reach = _STANDARD_ERRORS * math.sqrt(variance / len(sampled)) / view.n_records
         interval = (largest - reach, largest + reach)
     detail = {
         "coarsen-first": OneOf(first),
-        "average": len(seen.sizes) / seen.n_records,
+        "average": len(view.sizes) / view.n_records,
         "contribution": dict(zip(names, parts, strict=True)),
-        **_if_withheld(seen),
+        **_without_each(view),
     }
     return [Recomputed(largest, interval=interval, detail=detail)]
 
@@ -282,10 +304,10 @@ def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]
     """Yield every order if there are few columns, else rounds of random orders with all their rotations."""
     if n_sampled < 1:
         raise ValueError("no order at all")
-    if n_columns <= _MOST_EXACT:
+    if n_columns <= _MAX_COLUMNS_IN_EVERY_ORDER:
         yield list(itertools.permutations(range(n_columns)))
         return
-    if n_sampled > _MOST_SAMPLED:
+    if n_sampled > _MAX_SAMPLED_ORDERS:
         raise ValueError("so many orders that the check would never end")
     rng = np.random.default_rng(0)
     for _ in range(max(n_sampled // n_columns, 2)):
@@ -293,59 +315,55 @@ def _orders(n_columns: int, n_sampled: int) -> Iterator[Sequence[Sequence[int]]]
         yield [order[-shift:] + order[:-shift] for shift in range(n_columns)]
 
 
-def _added(codes: Sequence[Integers], order: Sequence[int], known: dict[frozenset[int], int]) -> list[int]:
+def _added_classes(
+    codes: Sequence[Integers], order: Sequence[int], n_classes_of: dict[frozenset[int], int]
+) -> list[int]:
     """Return how many classes each column adds to those before it, reusing earlier counts."""
-    sets = [frozenset(order[:place]) for place in range(len(order) + 1)]
-    if not all(each in known for each in sets):
-        numbered = np.zeros(len(codes[0]), dtype=np.int64)
-        for place, after in zip(order, sets[1:], strict=True):
-            pairs = numbered * (int(codes[place].max()) + 1) + codes[place]
-            numbered = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
-            known[after] = int(numbered.max()) + 1
-    gained = [known[after] - known[before] for before, after in itertools.pairwise(sets)]
-    return [gain for _, gain in sorted(zip(order, gained, strict=True))]
+    prefixes = [frozenset(order[:length]) for length in range(len(order) + 1)]
+    if not all(columns in n_classes_of for columns in prefixes):
+        class_of = np.zeros(len(codes[0]), dtype=np.int64)
+        for column, columns in zip(order, prefixes[1:], strict=True):
+            pairs = class_of * (int(codes[column].max()) + 1) + codes[column]
+            class_of = np.unique(pairs, return_inverse=True)[1].astype(np.int64)
+            n_classes_of[columns] = int(class_of.max()) + 1
+    added = [n_classes_of[after] - n_classes_of[before] for before, after in itertools.pairwise(prefixes)]
+    return [n for _, n in sorted(zip(order, added, strict=True))]
 
 
 def _mean_of(rows: Sequence[Sequence[float]]) -> list[float]:
     return [math.fsum(column) / len(rows) for column in zip(*rows, strict=True)]
 
 
-def _standard_error(figures: Sequence[float]) -> float:
-    mean = math.fsum(figures) / len(figures)
-    variance = math.fsum((figure - mean) ** 2 for figure in figures) / (len(figures) - 1)
-    return math.sqrt(variance / len(figures))
-
-
-def _if_withheld(seen: PublicView) -> dict[str, dict[str, float]]:
-    """Return the average risk and the privacy loss, worst and mean, when one quasi-identifier is withheld."""
+def _without_each(view: PublicView) -> dict[str, dict[str, float]]:
+    """Return the average risk and the privacy loss, worst and mean, if one quasi-identifier is withheld."""
     risks, worst, mean = {}, {}, {}
-    for place, name in enumerate(seen.names):
-        others = [codes for at, codes in enumerate(seen.classes) if at != place]
-        merged, n_merged = numbered(others, len(seen.sizes))
-        risks[name] = n_merged / seen.n_records
-        if seen.sensitive and not seen.has_groups:
-            together = [
+    for column, name in enumerate(view.names):
+        others = [codes for number, codes in enumerate(view.classes) if number != column]
+        merged, n_merged = number_rows(others, len(view.sizes))
+        risks[name] = n_merged / view.n_records
+        if view.sensitive and not view.has_groups:
+            coarser = [
                 attribute.counted_by(merged, np.arange(len(attribute.values)), attribute.values)
-                for attribute in seen.sensitive
+                for attribute in view.sensitive
             ]
-            losses = [(jensen_shannon(attribute), attribute.sizes) for attribute in together]
-            worst[name] = max(float(each.max()) for each, _ in losses)
-            mean[name] = max(_mean(each, sizes) for each, sizes in losses)
-    found = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
-    return {key: figures for key, figures in found.items() if figures}
+            losses = [(jensen_shannon(attribute), attribute.sizes) for attribute in coarser]
+            worst[name] = max(float(figures.max()) for figures, _ in losses)
+            mean[name] = max(_mean(figures, sizes) for figures, sizes in losses)
+    results = {"average-without": risks, "privacy-loss-without": worst, "mean-privacy-loss-without": mean}
+    return {key: figures for key, figures in results.items() if figures}
 
 
-# What is known
+# All measures
 
 
 def _level_of(model: KnownModel) -> KnownMeasure:
     """Return the level of a model as a measure."""
 
-    def compute(seen: PublicView, given: Mapping[str, Any]) -> list[Recomputed]:
-        if model.level is not MODELS["k-anonymity"].level and not seen.sensitive:
+    def compute(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
+        if model.level is not MODELS["k-anonymity"].level and not view.sensitive:
             raise DoesNotApply("the release has no sensitive attribute")
-        fixed = {name: value for name, value in given.items() if name != model.limit}
-        return [Recomputed(model.level(seen, given), detail=fixed)]
+        others = {name: value for name, value in parameters.items() if name != model.limit}
+        return [Recomputed(model.level(view, parameters), detail=others)]
 
     return KnownMeasure("privacy", model.better, model.parameters, compute)
 
@@ -361,11 +379,11 @@ MEASURES: dict[str, KnownMeasure] = {
     "marketer-risk": _privacy("population", "population-size")(_marketer),
     "weighted-k": _privacy(better="higher")(_weighted_k),
     "quasi-identifier-contribution": _privacy("permutations")(_contribution),
-    "privacy-loss": _privacy("threshold", "distance")(_of_each(_privacy_loss)),
-    "knowledge-gain": _privacy()(_of_each(_knowledge_gain)),
-    "accuracy-gain": _privacy()(_of_each(_accuracy_gain)),
-    "disclosure-quotient": _privacy()(_of_each(_quotient)),
-    "information-gain": _privacy()(_of_each(_information_gain)),
+    "privacy-loss": _privacy("threshold", "distance")(_per_attribute(_privacy_loss)),
+    "knowledge-gain": _privacy()(_per_attribute(_knowledge_gain)),
+    "accuracy-gain": _privacy()(_per_attribute(_accuracy_gain)),
+    "disclosure-quotient": _privacy()(_per_attribute(_quotient)),
+    "information-gain": _privacy()(_per_attribute(_information_gain)),
     "suppression-loss": KnownMeasure("utility", "lower", frozenset(), _suppression, ("people", "perturbed")),
     "discernibility": KnownMeasure("utility", "lower", frozenset(), _discernibility),
     "average-class-size": KnownMeasure("utility", "lower", frozenset({"k"}), _average_class),

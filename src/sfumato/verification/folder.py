@@ -24,7 +24,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 PROGRAMS: dict[Format, str] = {"dta": "Stata", "sav": "SPSS"}
 """The program that each of them is for."""
 UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
-"""The files that the manifest cannot list: itself, and what is written about it afterwards."""
+"""The files that the manifest cannot list: itself, and those that are written about it afterwards."""
 
 
 def page_of(profile: str) -> str:
@@ -41,27 +41,29 @@ def page_of(profile: str) -> str:
 def file_names(folder: Path) -> list[str]:
     """Return the names of everything in a folder, including hidden files.
 
-    What lies in a folder of the folder is named with it, ``data/part-0.parquet``; an empty one by itself.
+    A file within a subfolder is named with it, such as ``data/part-0.parquet``; an empty subfolder by itself.
     """
-    found, waiting = [], [""]
+    names, pending = [], [""]
     try:
-        while waiting:
-            inside = waiting.pop()
-            entries = list(os.scandir(folder / inside))
-            found += [inside] if inside and not entries else []
+        while pending:
+            subfolder = pending.pop()
+            entries = list(os.scandir(folder / subfolder))
+            names += [subfolder] if subfolder and not entries else []
             for entry in entries:
-                name = f"{inside}/{entry.name}" if inside else entry.name
-                (waiting if entry.is_dir(follow_symlinks=False) else found).append(name)
+                name = f"{subfolder}/{entry.name}" if subfolder else entry.name
+                (pending if entry.is_dir(follow_symlinks=False) else names).append(name)
     except OSError as error:
         raise VerificationFailed(f"cannot read {folder.name}: {error.strerror}") from None
-    return sorted(found)
+    return sorted(names)
 
 
 @contextmanager
-def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
+def open_file(folder: Path, name: str) -> Iterator[BufferedReader]:
     """Open a plain file of the folder, and refuse links and anything that is not a plain file."""
     *folders, _ = parts = name.split("/")
-    if any(_is_odd(part) for part in parts):
+    if any(
+        part in ("", ".", "..") or Path(part).name != part or "\0" in part or "\\" in part for part in parts
+    ):
         raise VerificationFailed("a file is named that could not lie in the folder")
     for depth in range(len(folders)):
         if os.path.islink(folder.joinpath(*folders[: depth + 1])):
@@ -72,8 +74,8 @@ def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
     try:
         descriptor = os.open(folder / name, flags)
     except OSError as error:
-        missing = isinstance(error, FileNotFoundError)
-        problem = "is missing" if missing else f"cannot be read: {error.strerror}"
+        is_missing = isinstance(error, FileNotFoundError)
+        problem = "is missing" if is_missing else f"cannot be read: {error.strerror}"
         raise VerificationFailed(f"{name} {problem}") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -82,20 +84,16 @@ def opened(folder: Path, name: str) -> Iterator[BufferedReader]:
         yield file
 
 
-def _is_odd(part: str) -> bool:
-    return part in ("", ".", "..") or Path(part).name != part or "\0" in part or "\\" in part
-
-
 def read_bytes(folder: Path, name: str, at_most: int) -> bytes:
     """Read a file of at most this many bytes."""
-    with opened(folder, name) as file:
+    with open_file(folder, name) as file:
         size = os.fstat(file.fileno()).st_size
         if size > at_most:
             raise VerificationFailed(f"{name} is larger than any that `publish` writes")
-        return file.read(size)  # so much memory is taken, and not as much as could be allowed
+        return file.read(size)  # takes as much memory as the file is long, not as much as is allowed
 
 
 def fingerprint(folder: Path, name: str) -> tuple[str, int]:
     """Return the SHA-256 and the length of a file."""
-    with opened(folder, name) as file:
+    with open_file(folder, name) as file:
         return hashlib.file_digest(file, "sha256").hexdigest(), os.fstat(file.fileno()).st_size

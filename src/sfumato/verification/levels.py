@@ -14,11 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sfumato.verification.published_view import Floats, PublicView, SensitiveValues
-from sfumato.verification.written_tables import Integers
 
 # Equal distributions that are computed in two ways may differ in the last digits.
 _ROUNDING = 1e-12
-# So many cells of groups and values are looked at together.
+# How many cells of groups and values are compared at a time: this bounds memory.
 _CELLS = 1 << 20
 _WORST = {"lower": np.max, "higher": np.min}
 
@@ -57,34 +56,13 @@ class KnownModel:
         return spare > tie if self.strict else spare >= -tie
 
 
-def smallest_class(seen: PublicView, _: Mapping[str, Any]) -> float:
+def smallest_class(view: PublicView, _: Mapping[str, Any]) -> float:
     """k-anonymity: the size of the smallest class."""
-    return float(seen.sizes.min())
-
-
-def _over_groups(
-    better: Literal["lower", "higher"],
-    scores: Callable[[SensitiveValues, Mapping[str, Any]], Any],
-) -> Callable[[PublicView, Mapping[str, Any]], float]:
-    """Return the least safe score over all groups and sensitive attributes."""
-
-    def level(seen: PublicView, given: Mapping[str, Any]) -> float:
-        worst = _WORST[better]
-        return float(worst([worst(scores(each, given)) for each in seen.sensitive]))
-
-    return level
-
-
-def _distinct(attribute: SensitiveValues, _: Mapping[str, Any]) -> Integers:
-    return attribute.n_different
+    return float(view.sizes.min())
 
 
 def _probabilistic(attribute: SensitiveValues, _: Mapping[str, Any]) -> Floats:
     return attribute.sizes / attribute.largest(attribute.counts)
-
-
-def _entropy(attribute: SensitiveValues, _: Mapping[str, Any]) -> Floats:
-    return np.exp(entropies(attribute))
 
 
 def entropies(attribute: SensitiveValues) -> Floats:
@@ -93,8 +71,8 @@ def entropies(attribute: SensitiveValues) -> Floats:
     return np.maximum(-attribute.total(shares * np.log(shares)), 0.0)
 
 
-def _recursive(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    start = given["l"]
+def _recursive(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
+    start = parameters["l"]
     if type(start) is not int or start < 1:
         raise ValueError("a group has no value before its first")
     if start == 1:
@@ -106,42 +84,41 @@ def _recursive(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
     return np.where(rare > 0, commonest / np.maximum(rare, 1), math.inf)
 
 
-def _alpha(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    own = given["alphas"]
-    alpha = given.get("alpha", 1.0)
-    if not all(0 < each <= 1 for each in own.values()):
+def _alpha(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
+    alpha, alphas = parameters.get("alpha", 1.0), parameters["alphas"]
+    if not all(0 < limit <= 1 for limit in alphas.values()):
         raise ValueError("an alpha that is no share")
     # a missing value is named by an empty text
-    factors = [alpha / own[value or ""] if (value or "") in own else 1.0 for value in attribute.values]
+    factors = [alpha / alphas[value or ""] if (value or "") in alphas else 1.0 for value in attribute.values]
     return attribute.largest(attribute.shares * np.array(factors)[attribute.value_of])
 
 
-def _safety_order(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    sizes, wanted = attribute.sizes, given["d2"]
+def _safety_order(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
+    sizes, wanted = attribute.sizes, parameters["d2"]
     by_name = {
         "distinct": attribute.n_different,
         "probabilistic": sizes // attribute.largest(attribute.counts),
     }
-    diversity = by_name[given["diversity"]]
+    diversity = by_name[parameters["diversity"]]
     orders = {
         "l": np.where(diversity < wanted, sizes - 0.5, sizes),
         "k": np.where(diversity < wanted, 0.0, np.where(diversity > wanted, math.inf, sizes)),
     }
-    return orders[given["prefer"]]
+    return orders[parameters["prefer"]]
 
 
-def _beta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+def _beta(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
     gains = attribute.shares / attribute.priors - 1
-    if {"basic": False, "enhanced": True}[given["variant"]]:
+    if {"basic": False, "enhanced": True}[parameters["variant"]]:
         gains = np.where(gains > -np.log(attribute.priors) + _ROUNDING, math.inf, gains)
     return attribute.largest(np.where(gains > _ROUNDING, gains, 0.0))
 
 
-def _delta(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    if given["base"] < 1:
+def _delta(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
+    if parameters["base"] < 1:
         raise ValueError("logarithms that fall")
-    quotients = largest_quotients(attribute) / math.log(given["base"])
-    if {"ignored": False, "violates": True}[given["absent"]]:
+    quotients = largest_quotients(attribute) / math.log(parameters["base"])
+    if {"ignored": False, "violates": True}[parameters["absent"]]:
         return np.where(attribute.n_different < len(attribute.values), math.inf, quotients)
     return quotients
 
@@ -152,15 +129,15 @@ def largest_quotients(attribute: SensitiveValues) -> Floats:
     return np.where(largest > _ROUNDING, largest, 0.0)
 
 
-def _lacking(attribute: SensitiveValues) -> Floats:
+def _absent(attribute: SensitiveValues) -> Floats:
     """Return the share among all records of the values that do not occur in a group."""
     return 1 - attribute.total(attribute.priors)
 
 
 def total_variations(attribute: SensitiveValues) -> Floats:
     """Return ½ Σ_s |p(E, s) - p(T, s)| of each group."""
-    apart = (attribute.total(np.abs(attribute.shares - attribute.priors)) + _lacking(attribute)) / 2
-    return np.where(apart > _ROUNDING, apart, 0.0)
+    distances = (attribute.total(np.abs(attribute.shares - attribute.priors)) + _absent(attribute)) / 2
+    return np.where(distances > _ROUNDING, distances, 0.0)
 
 
 def jensen_shannon(attribute: SensitiveValues) -> Floats:
@@ -168,8 +145,8 @@ def jensen_shannon(attribute: SensitiveValues) -> Floats:
     shares, priors = attribute.shares, attribute.priors
     middle = (shares + priors) / 2
     of_values = shares * np.log(shares / middle) + priors * np.log(priors / middle)
-    # of a value that does not occur M is half of the prior
-    return np.maximum(attribute.total(of_values) + _lacking(attribute) * math.log(2), 0.0) / 2
+    # M of a value that does not occur is half of the prior
+    return np.maximum(attribute.total(of_values) + _absent(attribute) * math.log(2), 0.0) / 2
 
 
 def relative_entropies(attribute: SensitiveValues) -> Floats:
@@ -183,8 +160,8 @@ def _hellinger(attribute: SensitiveValues) -> Floats:
     shares, priors = attribute.shares, attribute.priors
     # a difference of roots is that of the squares over their sum
     roots = (shares - priors) / (np.sqrt(shares) + np.sqrt(priors))
-    lacking = np.where(_lacking(attribute) > _ROUNDING, _lacking(attribute), 0.0)
-    return np.sqrt((attribute.total(roots**2) + lacking) / 2)
+    absent = np.where(_absent(attribute) > _ROUNDING, _absent(attribute), 0.0)
+    return np.sqrt((attribute.total(roots**2) + absent) / 2)
 
 
 def _ordered(attribute: SensitiveValues) -> Floats:
@@ -211,18 +188,22 @@ def _ordered(attribute: SensitiveValues) -> Floats:
 
 def _hierarchical(attribute: SensitiveValues) -> Floats:
     """Return the earth mover's distance in a tree: the mean over its levels of the nodes' total variation."""
-    every = np.arange(len(attribute.sizes))
+    groups = np.arange(len(attribute.sizes))
     distances = []
     for above in attribute.levels:
         nodes = tuple(dict.fromkeys(above[value] for value in attribute.values))
         node_of = np.array([nodes.index(above[value]) for value in attribute.values])
-        distances.append(total_variations(attribute.counted_by(every, node_of, nodes)))
+        distances.append(total_variations(attribute.counted_by(groups, node_of, nodes)))
     return np.mean(distances, axis=0)
 
 
 def _natural(attribute: SensitiveValues) -> Floats:
     """Return the distance along the numbers where the values are numbers, else total variation."""
     return _ordered(attribute) if attribute.facts.kind == "numeric" else total_variations(attribute)
+
+
+def _closeness(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:
+    return DISTANCES[parameters["distance"]](attribute)
 
 
 DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
@@ -236,38 +217,31 @@ DISTANCES: dict[str, Callable[[SensitiveValues], Floats]] = {
 }
 
 
-def _closeness(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
-    return DISTANCES[given["distance"]](attribute)
+def _model(
+    limit: str,
+    better: Literal["lower", "higher"],
+    scores: Callable[[SensitiveValues, Mapping[str, Any]], Any],
+    *others: str,
+    **facts: bool,
+) -> KnownModel:
+    """Return a model whose level is its least safe score over all groups and sensitive attributes."""
+    worst = _WORST[better]
+
+    def level(view: PublicView, parameters: Mapping[str, Any]) -> float:
+        return float(worst([worst(scores(attribute, parameters)) for attribute in view.sensitive]))
+
+    return KnownModel(limit, better, frozenset({limit, *others}), level, **facts)
 
 
 MODELS: dict[str, KnownModel] = {
     "k-anonymity": KnownModel("k", "higher", frozenset({"k"}), smallest_class),
-    "alpha-k-anonymity": KnownModel(
-        "alpha", "lower", frozenset({"alpha", "k", "alphas"}), _over_groups("lower", _alpha)
-    ),
-    "distinct-diversity": KnownModel("l", "higher", frozenset({"l"}), _over_groups("higher", _distinct)),
-    "probabilistic-diversity": KnownModel(
-        "l", "higher", frozenset({"l"}), _over_groups("higher", _probabilistic)
-    ),
-    "entropy-diversity": KnownModel("l", "higher", frozenset({"l"}), _over_groups("higher", _entropy)),
-    "recursive-diversity": KnownModel(
-        "c", "lower", frozenset({"c", "l"}), _over_groups("lower", _recursive), strict=True
-    ),
-    "safety-order": KnownModel(
-        "d1", "higher", frozenset({"d1", "d2", "prefer", "diversity"}), _over_groups("higher", _safety_order)
-    ),
-    "t-closeness": KnownModel(
-        "t", "lower", frozenset({"t", "distance"}), _over_groups("lower", _closeness), by_prior=True
-    ),
-    "beta-likeness": KnownModel(
-        "beta", "lower", frozenset({"beta", "variant"}), _over_groups("lower", _beta), by_prior=True
-    ),
-    "delta-disclosure": KnownModel(
-        "delta",
-        "lower",
-        frozenset({"delta", "base", "absent"}),
-        _over_groups("lower", _delta),
-        strict=True,
-        by_prior=True,
-    ),
+    "alpha-k-anonymity": _model("alpha", "lower", _alpha, "k", "alphas"),
+    "distinct-diversity": _model("l", "higher", lambda attribute, _: attribute.n_different),
+    "probabilistic-diversity": _model("l", "higher", _probabilistic),
+    "entropy-diversity": _model("l", "higher", lambda attribute, _: np.exp(entropies(attribute))),
+    "recursive-diversity": _model("c", "lower", _recursive, "l", strict=True),
+    "safety-order": _model("d1", "higher", _safety_order, "d2", "prefer", "diversity"),
+    "t-closeness": _model("t", "lower", _closeness, "distance", by_prior=True),
+    "beta-likeness": _model("beta", "lower", _beta, "variant", by_prior=True),
+    "delta-disclosure": _model("delta", "lower", _delta, "base", "absent", strict=True, by_prior=True),
 }

@@ -68,57 +68,20 @@ _CONSTANTS = (
 )
 _PLAIN = re.compile(r"[\n -/:-~]*")
 _CLAUSE = re.compile(r"\([0-9]\.[0-9](?:\.[0-9])?\)")
+_NUMERAL = re.compile(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e-[0-9]+)?")
 _SECTION = re.compile(r"[0-9]{1,2}(?:\.[0-9])?")
 EXPLAINING_NUMERALS = frozenset(
-    [
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "5",
-        "6",
-        "9.09",
-        "10",
-        "11",
-        "17",
-        "18.5",
-        "19",
-        "20",
-        "25",
-        "30",
-        "40",
-        "43",
-        "49",
-        "50",
-        "75",
-        "90",
-        "95",
-        "99",
-        "100",
-        "256",
-        "934",
-        "1,000",
-        "1000",
-        "15,081",
-        "0.69",
-        "0.693",
-        "1e-15",
-        "800",
-        "226",
-    ]
+    (
+        *("0", "1", "2", "3", "4", "5", "6", "10", "11", "17", "19", "20", "25", "30", "40", "43", "49"),
+        *("50", "75", "90", "95", "99", "100", "226", "256", "800", "934", "1,000", "1000", "15,081"),
+        *("0.69", "0.693", "1e-15", "9.09", "18.5"),
+    )
 )
-"""The numerals that may stand where the page explains a measure or a word; no figure stands there."""
+"""The numerals in explanations of a measure or a word, where a page states no figure."""
 _LABEL_ATTRIBUTES = {"class": "unverified", "data-claim": LABEL}
-_COMMANDS = frozenset(
-    {
-        "sfumato verify",
-        "sfumato verify FOLDER",
-        "sfumato verify FOLDER --key KEY",
-        "certificate.json",
-        "minimality-risk",
-        "wp216",
-    }
+_COMMANDS = (
+    *("sfumato verify", "sfumato verify FOLDER", "sfumato verify FOLDER --key KEY"),
+    *("certificate.json", "minimality-risk", "wp216"),
 )
 _ROLES = {
     "identifying": {"identifying", "direct identifier"},
@@ -133,7 +96,7 @@ _USUAL = {
     True: {"at most 0.09", "one in eleven, 0.0909, which 0.09 stands for; a little above 0.09 by its digits"},
     False: {"more than 0.09"},
 }
-# What may stand anywhere: the recipe in words, and what tells a measure from others of its name.
+# Marks that may stand anywhere: the recipe in words, and what tells a measure from others of its name.
 _ANYWHERE = re.compile(r"^/recipe$|/parameters(/|$)|^/cells/levels/")
 
 
@@ -181,7 +144,7 @@ def page_problem(name: str, written: bytes, statements: Statements) -> str:
         if name == README:
             return readme_problem(text, statements.manifest)
         page = name.removeprefix("report-").removesuffix(".html")
-        _Reader(page, statements).read(read_page(text))
+        _PageReader(page, statements).read(read_page(text))
     except UnknownStyleSheet:
         raise
     except UnicodeDecodeError:
@@ -192,7 +155,7 @@ def page_problem(name: str, written: bytes, statements: Statements) -> str:
 
 
 @dataclass
-class _Reader:
+class _PageReader:
     """Reads one page and collects the marks of each block."""
 
     page: str
@@ -203,39 +166,36 @@ class _Reader:
 
     def read(self, root: Element) -> None:
         """Compare the page, and raise `VerificationFailed` with the difference."""
-        self._names = {each for each in leaves(self.statements.document) if isinstance(each, str)} | _COMMANDS
-        html = root.children[0]
-        head_and_body = [each for each in html.children if not isinstance(each, str)]  # type: ignore[union-attr]
-        if [each.tag for each in head_and_body] != ["head", "body"]:
+        self._names = {text for text in leaves(self.statements.document) if isinstance(text, str)}
+        self._names.update(_COMMANDS)
+        # the strict parser allows no other element than html here
+        html = root.elements
+        if len(html) != 1 or [element.tag for element in html[0].elements] != ["head", "body"]:
             raise VerificationFailed("it has no head, or no body")
-        head, body = head_and_body
+        head, body = html[0].elements
         self._read_head(head)
-        self.n_gaps = sum(each.attributes.get("class") == "gap" for each in body.inside())
+        self.n_gaps = sum(element.attributes.get("class") == "gap" for element in body.inside())
         self._read_element(body, explains=False)
         expected = self.statements.blocks(self.page)
         if set(self.marks) != set(expected):
             odd = sorted(set(self.marks) ^ set(expected))[0]
             raise VerificationFailed(f"it has no section {odd!r}, or another one")
-        for block, wanted in expected.items():
-            _compare(block, self.marks[block], wanted)
+        for block, statements in expected.items():
+            _compare(block, self.marks[block], statements)
 
     def _read_head(self, head: Element) -> None:
-        metas = [
-            each.attributes for each in head.children if not isinstance(each, str) and each.tag == "meta"
-        ]
-        versions = [each["content"] for each in metas if each.get("name") == "generator"]
-        if len(metas) != 6 or len({tuple(each.items()) for each in metas}) != 6:
+        metas = [element.attributes for element in head.elements if element.tag == "meta"]
+        tags = sorted(element.tag for element in head.elements)
+        if tags != ["meta"] * 6 + ["style", "title"] or len({tuple(meta.items()) for meta in metas}) != 6:
             raise VerificationFailed("its head is not one that sfumato writes")
+        versions = [meta["content"] for meta in metas if meta.get("name") == "generator"]
         if versions != [f"sfumato {self.statements.manifest.sfumato}"]:
             raise VerificationFailed("it is not of the version that the manifest names")
-        tags = [each.tag for each in head.children if not isinstance(each, str)]
-        if sorted(tags) != ["meta"] * 6 + ["style", "title"]:
-            raise VerificationFailed("its head is not one that sfumato writes")
-        title = next(each for each in head.children if not isinstance(each, str) and each.tag == "title")
-        wanted = self.statements.manifest.unverified.title or "A table about people"
-        if not title.text.startswith(f"{wanted}: "):
+        title = next(element.text for element in head.elements if element.tag == "title")
+        start = self.statements.manifest.unverified.title or "A table about people"
+        if not title.startswith(f"{start}: "):
             raise VerificationFailed("its title is another one")
-        self._check_wording(title.text.removeprefix(wanted), explains=False)
+        self._check_wording(title.removeprefix(start), explains=False)
 
     def _read_element(self, element: Element, *, explains: bool) -> None:
         if "data-block" in element.attributes:
@@ -275,16 +235,16 @@ class _Reader:
         if self.page == "iso-27559":
             text = _CLAUSE.sub("", text)
         if explains:
-            text = re.sub(r"[0-9][0-9,]*(?:\.[0-9]+)?(?:e-[0-9]+)?", self._explaining, text)
+            text = _NUMERAL.sub(
+                lambda number: "" if number[0].rstrip(",") in EXPLAINING_NUMERALS else number[0], text
+            )
         if has_numerals(text):
             raise VerificationFailed(f"a figure has no mark: {_short(text)}")
-        odd = next((sign for sign in text if _steers(sign)), None)
+        # such a character could hide, reverse or strike through the text next to it
+        hidden = (sign for sign in text if sign != "\n" and unicodedata.category(sign)[0] in "MC")
+        odd = next(hidden, None)
         if odd is not None:
             raise VerificationFailed(f"there is a sign in its wording that nobody sees: U+{ord(odd):04X}")
-
-    @staticmethod
-    def _explaining(found: re.Match[str]) -> str:
-        return "" if found[0].rstrip(",") in EXPLAINING_NUMERALS else found[0]
 
     # Marks
 
@@ -302,7 +262,11 @@ class _Reader:
             if not shows(element.text, self.n_gaps):
                 raise VerificationFailed("the number of places to be filled in is another one")
         elif place == RECIPE:
-            if not _is_recipe(element.text, self.statements.document["recipe"]):
+            try:
+                is_same = json.loads(element.text) == self.statements.document["recipe"]
+            except (ValueError, RecursionError):
+                is_same = False
+            if not is_same:
                 raise VerificationFailed("its recipe is another one")
         else:
             self._read_claim(element, place)
@@ -316,26 +280,25 @@ class _Reader:
         self._compare_value(element, value, place)
         if not _is_shown(element.text, value, place):
             raise VerificationFailed(f"it shows {_short(element.text)} where {_short(place)} is meant")
-        if "verdict" in element.attributes.get("class", "").split():
-            looks = element.attributes["class"] == f"verdict {'met' if value else 'broken'}"
-            if not looks:
-                raise VerificationFailed("a verdict looks like the other one")
+        style = element.attributes.get("class", "")
+        if "verdict" in style.split() and style != f"verdict {'met' if value else 'broken'}":
+            raise VerificationFailed("a verdict looks like the other one")
 
     @staticmethod
     def _compare_value(element: Element, value: Any, place: str) -> None:
         """Compare the value next to the text; texts, lists and objects have none, as the text states them."""
-        said = element.attributes.get("data-value")
+        marked = element.attributes.get("data-value")
         if isinstance(value, (str, Mapping, list)):
-            # infinity is a text in the manifest, and on the page a number with its value beside
+            # infinity is a text in the manifest, and on the page a number with its value next to it
             is_number = value in ("Infinity", "-Infinity") and element.text != value
-            same = said == (json.dumps(value) if is_number else None)
+            is_same = marked == (json.dumps(value) if is_number else None)
         else:
             try:
-                same = said is not None and same_value(read_scalar(said), value)
+                is_same = marked is not None and same_value(read_scalar(marked), value)
             except ValueError:
-                same = False
-        if not same:
-            raise VerificationFailed(f"{_short(place)} is said to be {_short(said or 'nothing')}")
+                is_same = False
+        if not is_same:
+            raise VerificationFailed(f"{_short(place)} is said to be {_short(marked or 'nothing')}")
 
     def _read_picture(self, svg: Element) -> None:
         if not self.block:
@@ -372,52 +335,40 @@ def _is_shown(text: str, value: Any, place: str) -> bool:
     return shows(text, value)
 
 
-def _is_recipe(text: str, recipe: Any) -> bool:
-    try:
-        return bool(json.loads(text) == recipe)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _compare(block: str, stated: Sequence[str], wanted: Iterable[Expected]) -> None:
+def _compare(block: str, stated: Sequence[str], expected: Iterable[Expected]) -> None:
     """Compare the marks of a block with the expected ones, in their order."""
-    found = [place for place in stated if not _ANYWHERE.search(place)]
+    marks = [place for place in stated if not _ANYWHERE.search(place)]
     at = 0
-    for expected in wanted:
-        if isinstance(expected, AnyOf):
-            at = _skip_rows(block, found, at, expected)
-        elif found[at : at + 1] == [expected]:
+    for statement in expected:
+        if isinstance(statement, AnyOf):
+            at = _skip_rows(block, marks, at, statement)
+        elif marks[at : at + 1] == [statement]:
             at += 1
         else:
-            there = found[at] if at < len(found) else "nothing"
+            mark = marks[at] if at < len(marks) else "nothing"
             raise VerificationFailed(
-                f"section {block!r} states {_short(there)} where {_short(expected)} belongs"
+                f"section {block!r} states {_short(mark)} where {_short(statement)} belongs"
             )
-    if at < len(found):
-        raise VerificationFailed(f"section {block!r} states {_short(found[at])} where nothing more belongs")
+    if at < len(marks):
+        raise VerificationFailed(f"section {block!r} states {_short(marks[at])} where nothing more belongs")
 
 
-def _skip_rows(block: str, found: Sequence[str], at: int, rows: AnyOf) -> int:
-    n_rows, left = 0, list(rows.rows)
-    while n_rows != rows.most:
-        place = next(
-            (at_row for at_row, row in enumerate(left) if tuple(found[at : at + len(row)]) == row), None
-        )
-        if place is None:
+def _skip_rows(block: str, marks: Sequence[str], at: int, any_of: AnyOf) -> int:
+    """Return the position after the rows that a block states at this one."""
+    n_rows, rows = 0, list(any_of.rows)
+    while n_rows != any_of.most:
+        matching = (number for number, row in enumerate(rows) if tuple(marks[at : at + len(row)]) == row)
+        number = next(matching, None)
+        if number is None:
             break
-        at, n_rows = at + len(left[place]), n_rows + 1
-        # each row once; in their order, where they have one
-        left = left[place + 1 :] if rows.ordered else [*left[:place], *left[place + 1 :]]
-    if n_rows < rows.least:
+        at, n_rows = at + len(rows[number]), n_rows + 1
+        # each row once; in their order, if they have one
+        rows = rows[number + 1 :] if any_of.ordered else [*rows[:number], *rows[number + 1 :]]
+    if n_rows < any_of.least:
         raise VerificationFailed(f"section {block!r} lacks a figure")
     return at
 
 
-def _steers(sign: str) -> bool:
-    """Return whether a character could hide, reverse or strike through the text next to it."""
-    return sign != "\n" and unicodedata.category(sign)[0] in "MC"
-
-
 def _short(text: str) -> str:
-    shown = text if text.isprintable() else text.encode("unicode_escape").decode()
-    return repr(shown if len(shown) <= 60 else f"{shown[:59]}…")
+    printable = text if text.isprintable() else text.encode("unicode_escape").decode()
+    return repr(printable if len(printable) <= 60 else f"{printable[:59]}…")

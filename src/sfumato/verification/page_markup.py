@@ -35,24 +35,11 @@ _ATTRIBUTE = re.compile(r' ([A-Za-z-]+)(?:="([^"]*)")?')
 _ENTITY = re.compile(r"&(?:amp|lt|gt|quot|#34|#39|#x27|#9|#10|#13);")
 
 _INLINE = frozenset({"a", "b", "br", "code", "em", "small", "span", "strong"})
-_FLOW = _INLINE | {
-    "div",
-    "dl",
-    "figure",
-    "h1",
-    "h2",
-    "h3",
-    "header",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "section",
-    "table",
-    "ul",
-}
+_FLOW = _INLINE.union(
+    ("div", "dl", "figure", "h1", "h2", "h3", "header", "nav"), ("ol", "p", "pre", "section", "table", "ul")
+)
 _DRAWN = frozenset({"g", "path", "rect", "text"})
-# What may stand in what: so no browser moves an element, or a text, out of the place where it is written.
+# Allowed children: so no browser moves an element, or a text, out of the place where it is written.
 _CHILDREN: dict[str, frozenset[str]] = {
     "": frozenset({"html"}),
     "html": frozenset({"head", "body"}),
@@ -77,7 +64,7 @@ _CHILDREN: dict[str, frozenset[str]] = {
     "g": _DRAWN,
 }
 _IN_LIST = _FLOW | {"dt", "dd"}
-# Where a text may stand; elsewhere there are only blanks, which nobody sees.
+# Elements with blanks only, which nobody sees, as texts.
 _NO_TEXT = frozenset(
     {"", "html", "head", "body", "table", "thead", "tbody", "tr", "dl", "ol", "ul", "svg", "g", "figure"}
 )
@@ -93,17 +80,8 @@ _ATTRIBUTES: dict[str, frozenset[str]] = {
     "div": frozenset({"tabindex", "role", "aria-label"}),
     "nav": frozenset({"aria-label"}),
     **dict.fromkeys(("section", "header", "main"), frozenset({"data-block"})),
-    "svg": frozenset(
-        {
-            "viewBox",
-            "role",
-            "aria-label",
-            "font-family",
-            "font-size",
-            "fill",
-            "stroke-linejoin",
-        }
-    ),
+    "svg": frozenset({"viewBox", "role", "aria-label", "fill", "stroke-linejoin"})
+    | {"font-family", "font-size"},
     "g": frozenset(f"data-{side}-{what}" for side in "xy" for what in ("scale", "domain", "range")),
     "path": frozenset({"d", "fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "data-points"}),
     "rect": frozenset({"x", "y", "width", "height", "fill"}),
@@ -131,6 +109,11 @@ class Element:
     children: list[Element | str] = field(default_factory=list)
 
     @property
+    def elements(self) -> list[Element]:
+        """The elements directly inside."""
+        return [child for child in self.children if not isinstance(child, str)]
+
+    @property
     def text(self) -> str:
         """All texts inside."""
         return "".join(child if isinstance(child, str) else child.text for child in self.children)
@@ -138,9 +121,8 @@ class Element:
     def inside(self) -> Iterator[Element]:
         """Yield this element and all its descendants, in the order of the page."""
         yield self
-        for child in self.children:
-            if not isinstance(child, str):
-                yield from child.inside()
+        for element in self.elements:
+            yield from element.inside()
 
 
 def read_page(written: str) -> Element:
@@ -150,28 +132,26 @@ def read_page(written: str) -> Element:
     root = Element("", {})
     open_elements, place = [root], len(DECLARATION)
     while place < len(written):
-        found = _TOKEN.match(written, place)
-        if found is None:
-            raise VerificationFailed(
-                f"it has markup that sfumato does not write, in line {_line(written, place)}"
-            )
-        place = found.end()
+        token = _TOKEN.match(written, place)
+        if token is None:
+            line = written.count("\n", 0, place) + 1
+            raise VerificationFailed(f"it has markup that sfumato does not write, in line {line}")
+        place = token.end()
         inner = open_elements[-1]
-        if found["text"] is not None:
-            _add_text(inner, found["text"])
-        elif found["end"] is not None:
-            if len(open_elements) == 1 or found["end"] != inner.tag:
-                raise VerificationFailed(
-                    f"an element is closed that is not open, in line {_line(written, place)}"
-                )
+        if token["text"] is not None:
+            _add_text(inner, token["text"])
+        elif token["end"] is not None:
+            if len(open_elements) == 1 or token["end"] != inner.tag:
+                line = written.count("\n", 0, place) + 1
+                raise VerificationFailed(f"an element is closed that is not open, in line {line}")
             open_elements.pop()
         else:
-            made = _element(found["start"], found["attributes"], open_elements)
-            inner.children.append(made)
-            if found["empty"] and made.tag not in _DRAWN:
-                raise VerificationFailed(f"an element {made.tag} is closed in its own tag")
-            if not found["empty"] and made.tag not in _VOID:
-                open_elements.append(made)
+            element = _element(token["start"], token["attributes"], open_elements)
+            inner.children.append(element)
+            if token["empty"] and element.tag not in _DRAWN:
+                raise VerificationFailed(f"an element {element.tag} is closed in its own tag")
+            if not token["empty"] and element.tag not in _VOID:
+                open_elements.append(element)
     if len(open_elements) > 1:
         raise VerificationFailed(f"an element {open_elements[-1].tag} is not closed")
     return root
@@ -181,24 +161,21 @@ def _element(tag: str, attributes: str, above: list[Element]) -> Element:
     parent = above[-1].tag
     in_list = parent == "div" and len(above) > 1 and above[-2].tag == "dl"
     allowed = _IN_LIST if in_list else _CHILDREN.get(parent, frozenset())
-    if tag not in allowed or (tag == "a" and any(each.tag == "a" for each in above)):
+    if tag not in allowed or (tag == "a" and any(outer.tag == "a" for outer in above)):
         raise VerificationFailed(f"there is an element {tag} where sfumato writes none")
     pairs = [(name, unescape(value or "")) for name, value in _ATTRIBUTE.findall(attributes)]
-    made = Element(tag, dict(pairs))
-    odd = set(made.attributes) - _EVERYWHERE - _ATTRIBUTES.get(tag, frozenset())
-    if odd or len(made.attributes) < len(pairs):
+    element = Element(tag, dict(pairs))
+    odd = set(element.attributes) - _EVERYWHERE - _ATTRIBUTES.get(tag, frozenset())
+    if odd or len(element.attributes) < len(pairs):
         name = min(odd) if odd else "one twice"
         raise VerificationFailed(f"an element {tag} has an attribute that sfumato does not write: {name}")
-    if tag == "a" and not _LINK.fullmatch(made.attributes.get("href", "")):
+    if tag == "a" and not _LINK.fullmatch(element.attributes.get("href", "")):
         raise VerificationFailed("there is a link that leads out of the folder")
-    if tag == "meta" and not _is_known_meta(made.attributes):
-        raise VerificationFailed("there is a meta element that sfumato does not write")
-    return made
-
-
-def _is_known_meta(attributes: dict[str, str]) -> bool:
-    wanted = _METAS.get(tuple(attributes))
-    return wanted is not None and re.fullmatch(wanted, " ".join(attributes.values())) is not None
+    if tag == "meta":
+        pattern = _METAS.get(tuple(element.attributes))
+        if pattern is None or not re.fullmatch(pattern, " ".join(element.attributes.values())):
+            raise VerificationFailed("there is a meta element that sfumato does not write")
+    return element
 
 
 def _add_text(inner: Element, text: str) -> None:
@@ -210,7 +187,3 @@ def _add_text(inner: Element, text: str) -> None:
     elif "&" in _ENTITY.sub("", text):
         raise VerificationFailed("there is a sign in a text that sfumato writes otherwise")
     inner.children.append(text if inner.tag == "style" else unescape(text))
-
-
-def _line(written: str, place: int) -> int:
-    return written.count("\n", 0, place) + 1

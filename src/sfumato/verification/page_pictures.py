@@ -20,15 +20,15 @@ from sfumato.verification.renderings import has_numerals, shows
 
 Point = tuple[float, float]
 
-# A place is written with two decimals.
-_NEAR = 0.011
-_TEXT_NEAR = 12.0
-_MOST_EXACT = 400
-_FEWEST = 100
+# How far a corner may be from its place: places are written with two decimals.
+_ROUNDING = 0.022
+_LONGEST_TICK = 12.0
+# The line has a point for every size if these are at most so many, else at least so many points.
+_MAX_SIZES, _MIN_POINTS = 400, 100
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
 _COMMANDS = re.compile(rf"([MLHV])({_NUMBER})(?: ({_NUMBER}))?|(Z)")
 _COLOUR = re.compile(r"#[0-9a-f]{6}")
-_FAINTEST_LINE = 600  # the sum of red, green and blue; white has 765
+_LIGHTEST_LINE = 600  # the sum of red, green and blue; white has 765
 _DENSEST_AREA = 0.3
 
 
@@ -44,62 +44,83 @@ def picture_problem(svg: Element, steps: Mapping[int, float]) -> str:
 
 
 @dataclass(frozen=True)
-class _Panel:
-    """Two axes: the values at their ends, and the positions of these values."""
+class _Axis:
+    """An axis: the values at its ends, and the positions of these values."""
 
-    x: tuple[float, float]
-    y: tuple[float, float]
-    across: tuple[float, float]
-    up: tuple[float, float]
+    first: float
+    last: float
+    begin: float
+    end: float
+    is_log: bool
 
     @classmethod
-    def of(cls, group: Element) -> _Panel:
-        given = group.attributes
-        if (given["data-x-scale"], given["data-y-scale"]) != ("log", "linear"):
+    def of(cls, panel: Element, name: str) -> _Axis:
+        is_log = name == "x"
+        if panel.attributes[f"data-{name}-scale"] != ("log" if is_log else "linear"):
             raise VerificationFailed("its axes are others")
-        names = ("data-x-domain", "data-y-domain", "data-x-range", "data-y-range")
-        panel = cls(*(_two(given[name]) for name in names))
-        if not (0 < panel.x[0] < panel.x[1] and panel.y[0] < panel.y[1]):
+        domain, positions = (_pair(panel.attributes[f"data-{name}-{what}"]) for what in ("domain", "range"))
+        if not domain[0] < domain[1] or (is_log and domain[0] <= 0):
             raise VerificationFailed("its axes have no length")
-        if not (panel.across[0] < panel.across[1] and panel.up[0] > panel.up[1]):
+        # positions are counted from the top left
+        if not (positions[0] < positions[1] if name == "x" else positions[0] > positions[1]):
             raise VerificationFailed("its axes are turned round")
-        return panel
+        return cls(*domain, *positions, is_log=is_log)
 
-    def place(self, x: float, y: float) -> Point:
-        part = math.log(x / self.x[0]) / math.log(self.x[1] / self.x[0])
-        share = (y - self.y[0]) / (self.y[1] - self.y[0])
-        return (
-            self.across[0] + part * (self.across[1] - self.across[0]),
-            self.up[0] + share * (self.up[1] - self.up[0]),
-        )
+    @property
+    def length(self) -> float:
+        return abs(self.end - self.begin)
 
-    def is_inside(self, point: Point) -> bool:
-        x, y = point
-        return self.across[0] + 1 < x < self.across[1] - 1 and self.up[1] + 1 < y < self.up[0] - 1
+    def position(self, value: float) -> float:
+        if self.is_log:
+            share = math.log(value / self.first) / math.log(self.last / self.first)
+        else:
+            share = (value - self.first) / (self.last - self.first)
+        return self.begin + share * (self.end - self.begin)
+
+    def values_near(self, position: float) -> Iterator[float]:
+        """Yield the round values near a position: those with up to four digits."""
+        share, span = (position - self.begin) / (self.end - self.begin), self.last - self.first
+        value = self.first * (self.last / self.first) ** share if self.is_log else self.first + share * span
+        slack = 0.0 if self.is_log else 1e-4 * span
+        for digits in range(1, 5):
+            rounded = float(f"{value:.{digits}g}")
+            if abs(rounded - value) <= 0.003 * abs(value) + slack:
+                yield rounded
+        if abs(value) < 1e-3 * span:
+            yield 0.0
+
+    def is_inside(self, position: float) -> bool:
+        return min(self.begin, self.end) + 1 < position < max(self.begin, self.end) - 1
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """Two axes, of sizes and of shares."""
+
+    x: _Axis
+    y: _Axis
 
 
 def _check_picture(svg: Element, steps: Mapping[int, float]) -> None:
-    parts = [child for child in svg.children if isinstance(child, Element)]
-    ground, *panels = parts
-    width, height = _two(svg.attributes["viewBox"].removeprefix("0 0 ").replace(" ", ","))
+    ground, *panels = svg.elements
+    width, height = _pair(svg.attributes["viewBox"].removeprefix("0 0 ").replace(" ", ","))
     box = {"width": f"{width:g}", "height": f"{height:g}", "fill": "#ffffff"}
     if ground.tag != "rect" or ground.attributes != box or ground.children:
         raise VerificationFailed("its ground is another one")
     if len(panels) != 1 or panels[0].tag != "g" or svg.attributes.get("fill") != "#1b2733":
         raise VerificationFailed("it has not one panel")
-    panel = _Panel.of(panels[0])
-    if not (panel.across[0] >= 0 and panel.across[1] <= width and panel.up[1] >= 0 and panel.up[0] <= height):
+    panel = _Panel(_Axis.of(panels[0], "x"), _Axis.of(panels[0], "y"))
+    if not (panel.x.begin >= 0 and panel.x.end <= width and panel.y.end >= 0 and panel.y.begin <= height):
         raise VerificationFailed("its panel is not in it")
-    if (panel.across[1] - panel.across[0]) < width / 2 or (panel.up[0] - panel.up[1]) < height / 2:
+    if panel.x.length < width / 2 or panel.y.length < height / 2:
         raise VerificationFailed("its panel is small")
-    shapes = [child for child in panels[0].children if isinstance(child, Element)]
+    shapes = panels[0].elements
     if any(shape.children and shape.tag != "text" for shape in shapes):
         raise VerificationFailed("a shape holds others")
     lines = [shape for shape in shapes if "data-claim" in shape.attributes]
     if len(lines) != 1 or lines[0].attributes["data-claim"] != CLASS_SIZES:
         raise VerificationFailed("it has not one line")
-    points = _points(lines[0], steps)
-    corners = _steps(panel, points)
+    corners = _expected_corners(panel, _points(lines[0], steps))
     for shape in shapes:
         if shape.tag == "text":
             _check_text(shape, panel, (width, height))
@@ -115,50 +136,42 @@ def _check_picture(svg: Element, steps: Mapping[int, float]) -> None:
 
 def _points(line: Element, steps: Mapping[int, float]) -> list[Point]:
     """Return the values that the line claims to show, if the cells give the same."""
-    points = [_two(pair) for pair in line.attributes["data-points"].split(" ")]
-    sizes = [x for x, _ in points]
-    is_right = all(x in steps and math.isclose(steps[int(x)], y, rel_tol=1e-9) for x, y in points)
-    ends = sorted(steps)
-    is_whole = len(points) == len(steps) if len(steps) <= _MOST_EXACT else len(points) >= _FEWEST
-    if (
-        not is_right
-        or not is_whole
-        or sizes != sorted(set(sizes))
-        or [sizes[0], sizes[-1]] != [ends[0], ends[-1]]
-    ):
+    points = [_pair(pair) for pair in line.attributes["data-points"].split(" ")]
+    sizes = [size for size, _ in points]
+    are_right = all(x in steps and math.isclose(steps[int(x)], y, rel_tol=1e-9) for x, y in points)
+    is_whole = len(points) == len(steps) if len(steps) <= _MAX_SIZES else len(points) >= _MIN_POINTS
+    in_order = sizes == sorted(set(sizes)) and (sizes[0], sizes[-1]) == (min(steps), max(steps))
+    if not (are_right and is_whole and in_order):
         raise VerificationFailed("its line shows other sizes")
     return points
 
 
-def _steps(panel: _Panel, points: list[Point]) -> list[Point]:
+def _expected_corners(panel: _Panel, points: list[Point]) -> list[Point]:
     """Return the corners of the line: up at each size, level until the next."""
-    places = [panel.place(*point) for point in points]
-    corners, height = [(places[0][0], panel.up[0])], panel.up[0]
-    for x, y in places:
+    height = panel.y.begin
+    corners = [(panel.x.position(points[0][0]), height)]
+    for size, share in points:
+        x, y = panel.x.position(size), panel.y.position(share)
         corners += [(x, height), (x, y)]
         height = y
-    return [*corners, (panel.across[1], height)]
+    return [*corners, (panel.x.end, height)]
 
 
 def _check_line(line: Element, corners: list[Point]) -> None:
-    look = line.attributes
-    odd = set(look) - {"d", "fill", "stroke", "stroke-width", "data-claim", "data-points"}
-    if (
-        odd
-        or look["fill"] != "none"
-        or not _is_strong(look["stroke"])
-        or not 0.5 <= float(look["stroke-width"]) <= 5
-    ):
+    style = line.attributes
+    odd = set(style) - {"d", "fill", "stroke", "stroke-width", "data-claim", "data-points"}
+    is_thin = not 0.5 <= float(style["stroke-width"]) <= 5
+    if odd or style["fill"] != "none" or not _is_dark(style["stroke"]) or is_thin:
         raise VerificationFailed("its line can hardly be seen")
-    if not _are_near(_corners(look["d"]), corners):
+    if not _are_near(_corners(style["d"]), corners):
         raise VerificationFailed("its line is not where its sizes belong")
 
 
 def _check_area(area: Element, corners: list[Point], panel: _Panel) -> None:
-    look = area.attributes
-    if set(look) != {"d", "fill", "opacity"} or float(look["opacity"]) > _DENSEST_AREA:
+    style = area.attributes
+    if set(style) != {"d", "fill", "opacity"} or float(style["opacity"]) > _DENSEST_AREA:
         raise VerificationFailed("an area covers its line")
-    if not _are_near(_corners(look["d"].removesuffix("Z")), [*corners, (panel.across[1], panel.up[0])]):
+    if not _are_near(_corners(style["d"].removesuffix("Z")), [*corners, (panel.x.end, panel.y.begin)]):
         raise VerificationFailed("an area is not that under its line")
 
 
@@ -171,11 +184,11 @@ def _check_grid(path: Element, panel: _Panel) -> None:
         if len(corners) != 2 or not re.fullmatch(rf"M{_NUMBER} {_NUMBER}L{_NUMBER} {_NUMBER}", piece):
             raise VerificationFailed("a line of the grid is bent")
         (x, y), (other_x, other_y) = corners
-        is_upright = x == other_x and {y, other_y} == set(panel.up)
-        is_level = y == other_y and {x, other_x} == set(panel.across)
-        middle = (x + other_x) / 2, (y + other_y) / 2
-        short = math.dist(*corners) <= _TEXT_NEAR and not panel.is_inside(middle)
-        if not (is_upright or is_level or short):
+        is_upright = x == other_x and {y, other_y} == {panel.y.begin, panel.y.end}
+        is_level = y == other_y and {x, other_x} == {panel.x.begin, panel.x.end}
+        is_inside = panel.x.is_inside((x + other_x) / 2) and panel.y.is_inside((y + other_y) / 2)
+        is_tick = math.dist(*corners) <= _LONGEST_TICK and not is_inside
+        if not (is_upright or is_level or is_tick):
             raise VerificationFailed("a line is drawn that is none of the grid")
 
 
@@ -192,33 +205,20 @@ def _check_text(text: Element, panel: _Panel, size: Point) -> None:
         return
     if "transform" in text.attributes:
         raise VerificationFailed("a figure is turned")
-    if text.attributes.get("text-anchor") == "middle" and y > panel.up[0]:
-        values: Iterator[float] = _values(
-            panel.x, (x - panel.across[0]) / (panel.across[1] - panel.across[0]), log=True
-        )
-    elif text.attributes.get("text-anchor") == "end" and x < panel.across[0]:
-        middle = y - 0.36 * 9.5
-        values = _values(panel.y, (middle - panel.up[0]) / (panel.up[1] - panel.up[0]), log=False)
+    if text.attributes.get("text-anchor") == "middle" and y > panel.y.begin:
+        values = panel.x.values_near(x)
+    elif text.attributes.get("text-anchor") == "end" and x < panel.x.begin:
+        # the middle of the digits, above the line that they are written on
+        values = panel.y.values_near(y - 0.36 * 9.5)
     else:
         raise VerificationFailed("a figure is at no axis")
     if not any(shows(text.text, value) for value in values):
         raise VerificationFailed("a label of an axis is not at its value")
 
 
-def _values(ends: tuple[float, float], part: float, *, log: bool) -> Iterator[float]:
-    """Yield the round values near a position on an axis: those with three digits."""
-    value = ends[0] * (ends[1] / ends[0]) ** part if log else ends[0] + part * (ends[1] - ends[0])
-    for digits in range(1, 5):
-        rounded = float(f"{value:.{digits}g}")
-        if abs(rounded - value) <= 0.003 * abs(value) + 1e-4 * (ends[1] - ends[0]) * (not log):
-            yield rounded
-    if abs(value) < 1e-3 * (ends[1] - ends[0]):
-        yield 0.0
-
-
 def _corners(drawn: str) -> list[Point]:
     """Return the corners of a path of straight lines."""
-    found: list[Point] = []
+    corners: list[Point] = []
     place = 0
     while place < len(drawn):
         command = _COMMANDS.match(drawn, place)
@@ -229,29 +229,28 @@ def _corners(drawn: str) -> list[Point]:
         if (second is None) != (letter in "HV"):
             raise VerificationFailed("a path is written in another way")
         if letter == "H":
-            found.append((first, found[-1][1]))
+            corners.append((first, corners[-1][1]))
         elif letter == "V":
-            found.append((found[-1][0], first))
+            corners.append((corners[-1][0], first))
         else:
-            found.append((first, float(second)))
-    return found
+            corners.append((first, float(second)))
+    return corners
 
 
 def _are_near(drawn: list[Point], wanted: list[Point]) -> bool:
     return len(drawn) == len(wanted) and all(
-        math.dist(place, other) <= 2 * _NEAR for place, other in zip(drawn, wanted, strict=True)
+        math.dist(place, other) <= _ROUNDING for place, other in zip(drawn, wanted, strict=True)
     )
 
 
-def _is_strong(colour: str) -> bool:
+def _is_dark(colour: str) -> bool:
     if not _COLOUR.fullmatch(colour):
         return False
-    return sum(int(colour[at : at + 2], 16) for at in (1, 3, 5)) <= _FAINTEST_LINE
+    return sum(int(colour[at : at + 2], 16) for at in (1, 3, 5)) <= _LIGHTEST_LINE
 
 
-def _two(pair: str) -> Point:
-    first, second = pair.split(",")
-    found = float(first), float(second)
-    if not all(map(math.isfinite, found)):
+def _pair(text: str) -> Point:
+    first, second = map(float, text.split(","))
+    if not (math.isfinite(first) and math.isfinite(second)):
         raise VerificationFailed("it has a place that is no number")
-    return found
+    return first, second

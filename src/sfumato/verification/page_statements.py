@@ -8,7 +8,7 @@ blocks and the appearance are not part of the format.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -18,22 +18,20 @@ import numpy as np
 from sfumato.verification.documents import (
     Band,
     Claimed,
-    LimitFacts,
     Manifest,
     OwnerFigure,
     RequirementFacts,
     numeral,
 )
-from sfumato.verification.figures import MEASURES, claimable
+from sfumato.verification.figures import MEASURES, value_of_attribute
 from sfumato.verification.levels import MODELS
-from sfumato.verification.published_view import PublicView, table_names
-from sfumato.verification.written_tables import WrittenTable, numbered, summed
+from sfumato.verification.published_view import PublicView
+from sfumato.verification.written_tables import Tables, cell_counts, number_rows, sum_counts
 
 LABEL = "unverified"
 """The mark of the label that a statement is an unverified claim."""
-_SMALL = (3, 5, 11, 20)
-_USUAL, _ONE_IN_ELEVEN = 0.09, 1 / 11
-_TIE = 1e-12
+_SMALL_SIZES = (3, 5, 11, 20)
+_ONE_IN_ELEVEN = 1 / 11
 _UNRELEASED = ("identifying", "withheld")
 
 
@@ -93,7 +91,7 @@ class Statements:
     ----------
     manifest
         What the folder says of itself.
-    seen
+    view
         The published cells, counted.
     tables
         The published tables.
@@ -102,8 +100,8 @@ class Statements:
     """
 
     manifest: Manifest
-    seen: PublicView
-    tables: Mapping[str, WrittenTable]
+    view: PublicView
+    tables: Tables
     is_from_later_version: bool = False
 
     @cached_property
@@ -114,38 +112,49 @@ class Statements:
     @cached_property
     def class_steps(self) -> dict[int, float]:
         """The share of the records in classes of at most each occurring size."""
-        sizes, counts = np.unique(self.seen.sizes, return_counts=True)
-        shares = np.cumsum(sizes * counts) / self.seen.n_records
+        sizes, counts = np.unique(self.view.sizes, return_counts=True)
+        shares = np.cumsum(sizes * counts) / self.view.n_records
         return dict(zip(sizes.tolist(), shares.tolist(), strict=True))
 
     def blocks(self, page: str) -> dict[str, list[Expected]]:
         """Return the blocks of a page with the statements of each; the page is ``report`` or a profile."""
-        made = self._report() if page == "report" else getattr(self, f"_{page.replace('-', '_')}")()
-        return {name: list(stated) for name, stated in made.items()}
+        profiles = {
+            "ema": self._ema,
+            "hipaa": self._hipaa,
+            "iso-27559": self._iso_27559,
+            "nist": self._nist,
+            "wp216": self._wp216,
+        }
+        if page == "report":
+            return {name: list(statements) for name, statements in self._report().items()}
+        return {PAGE: list(profiles[page]())}
 
     # Figures of the cells
 
     def _cells(self) -> dict[str, Any]:
-        manifest, seen = self.manifest, self.seen
+        manifest, view = self.manifest, self.view
         unverified, n_original = manifest.unverified, max(manifest.layout.n_original, 1)
-        people = unverified.people
+        people, group, records = unverified.people, manifest.layout.group, next(iter(self.tables.values()))
         limited = {limit.measure for limit in manifest.policy.values() if limit.attribute is not None}
         limited &= set(MEASURES)
+        risk_claim = self._claim_of("reidentification-risk")
+        risk = None if risk_claim is None else manifest.claims[risk_claim].value
+        suffixes = (".csv", ".parquet", *(f".{kind}" for kind in manifest.formats))
         return {
-            "n_records": seen.n_records,
-            "n_suppressed": seen.n_suppressed,
-            "released": seen.n_records / n_original,
+            "n_records": view.n_records,
+            "n_suppressed": view.n_suppressed,
+            "released": view.n_records / n_original,
             "people": None if people is None else people.released / max(people.original, 1),
             "n_attributes": len(unverified.attributes),
             "n_released": len(manifest.layout.attributes),
-            "n_identifying": sum(each.role == "identifying" for each in unverified.attributes),
+            "n_identifying": sum(facts.role == "identifying" for facts in unverified.attributes),
             "n_tried": sum(unverified.tried.values()),
-            "n_groups": self._n_groups(),
+            "n_groups": None if group is None else len(records.columns[group].values),
             "classes": self._classes(),
             "attributes": {name: self._attribute(name) for name in manifest.layout.attributes},
-            "alone": [self._alone(names, value) for names, value in self._known_together()],
+            "alone": [self._alone(names, sensitive) for names, sensitive in self._known_together()],
             "levels": {
-                str(place): {each.name: self._level(claim, each.name) for each in seen.sensitive}
+                str(place): {values.name: self._level(claim, values.name) for values in view.sensitive}
                 for place, claim in enumerate(manifest.claims)
                 # computed only where the page shows it: it takes as long as the claim itself
                 if claim.attribute is None and claim.measure in limited
@@ -154,66 +163,58 @@ class Statements:
             "limited": {
                 name: value
                 for name in manifest.policy
-                for place, value in self._limited_claims(name)
+                for place, value in self._limited_claims[name]
                 if place.startswith("/cells/limited/")
             },
             "is_policy_met": all(map(self._is_met, manifest.policy)),
             "met": {
                 "claims": {
-                    str(place): allows(limit, claim.value)
+                    str(place): manifest.policy[name].allows(claim.value)
                     for place, claim in enumerate(manifest.claims)
-                    for limit in [self._shown(claim)]
-                    if limit is not None
+                    for name in [shown_limit(manifest, claim)]
+                    if name is not None
                 },
-                "figures": {str(place): bool(each.met) for place, each in enumerate(unverified.figures)},
+                "figures": {str(place): bool(figure.met) for place, figure in enumerate(unverified.figures)},
             },
-            "usual": self._usual(),
+            "usual": None if risk is None else numeral(risk) <= _ONE_IN_ELEVEN,
             "methods": list(unverified.tried),
-            "files": [name for name in manifest.files if self._is_data(name)],
+            "files": [name for name in manifest.files if name.endswith(suffixes)],
             "renamed": {
                 kind: list(map(list, facts.renamed.items())) for kind, facts in manifest.formats.items()
             },
         }
 
-    def _is_data(self, name: str) -> bool:
-        return name.endswith((".csv", ".parquet", *(f".{kind}" for kind in self.manifest.formats)))
-
-    def _n_groups(self) -> int | None:
-        group = self.manifest.layout.group
-        if group is None:
-            return None
-        return len(self.tables[table_names(self.manifest.layout)[0]].columns[group].values)
-
     def _classes(self) -> dict[str, Any]:
-        sizes, n_records = np.sort(self.seen.sizes), max(self.seen.n_records, 1)
+        sizes, n_records = np.sort(self.view.sizes), max(self.view.n_records, 1)
         median = sizes[np.searchsorted(np.cumsum(sizes), n_records / 2)] if len(sizes) else 0
         return {
             "n": len(sizes),
             "smallest": int(sizes[0]) if len(sizes) else 0,
             "largest": int(sizes[-1]) if len(sizes) else 0,
             "median": int(median),
-            "below": {str(small): int(sizes[sizes < small].sum()) / n_records for small in _SMALL},
+            "below": {str(small): int(sizes[sizes < small].sum()) / n_records for small in _SMALL_SIZES},
         }
 
     def _attribute(self, name: str) -> dict[str, Any]:
-        told = {each.name: each for each in self.seen.sensitive}
-        exact = next((each.exact for each in self.manifest.unverified.attributes if each.name == name), None)
-        if name in told:
-            values, counts = told[name].values, told[name].overall
-        else:
-            table = self.tables[table_names(self.manifest.layout)[0]]
-            values, counts = table.columns[name].values, table.occurrences(name)
-        found: dict[str, Any] = {"distinct": len(values)}
+        counts = cell_counts(self.tables, name)
+        for sensitive in self.view.sensitive:
+            if sensitive.name == name:
+                counts = dict(zip(sensitive.values, sensitive.overall.tolist(), strict=True))
+        assert counts is not None
+        described = (facts for facts in self.manifest.unverified.attributes if facts.name == name)
+        exact = next((facts.exact for facts in described), None)
         if exact is None:
-            return found
-        n_records, n_original = self.seen.n_records, self.manifest.layout.n_original
-        withheld = sum(int(n) for value, n in zip(values, counts, strict=True) if value == "*")
+            return {"distinct": len(counts)}
+        n_records, n_original = self.view.n_records, self.manifest.layout.n_original
+        withheld = counts.get("*", 0)
         parts = {"exact": exact, "generalised": n_records - exact - withheld}
-        of_original = {**parts, "withheld": withheld + self.seen.n_suppressed}
+        of_original = {**parts, "withheld": withheld + self.view.n_suppressed}
         of_records = {**parts, "withheld": withheld}
-        found["of_original"] = {kind: n / max(n_original, 1) for kind, n in of_original.items()}
-        found["of_records"] = {kind: n / max(n_records, 1) for kind, n in of_records.items()}
-        return found
+        return {
+            "distinct": len(counts),
+            "of_original": {kind: n / max(n_original, 1) for kind, n in of_original.items()},
+            "of_records": {kind: n / max(n_records, 1) for kind, n in of_records.items()},
+        }
 
     def _known_together(self) -> Iterator[tuple[tuple[str, ...], str | None]]:
         """Yield what an adversary may know: insensitive values, one or all of them, and a sensitive one."""
@@ -228,26 +229,16 @@ class Statements:
             yield from ((names, name) for name, role in roles.items() if role == "sensitive")
 
     def _alone(self, names: tuple[str, ...], sensitive: str | None) -> dict[str, Any]:
-        table = self.tables[table_names(self.manifest.layout)[0]]
+        table = next(iter(self.tables.values()))
         known = [*names, *([] if sensitive is None else [sensitive])]
-        group_of, n_groups = numbered([table.columns[name].codes for name in known], table.n_rows)
-        n_alone = int((summed(group_of, table.counts, n_groups) == 1).sum())
-        share = n_alone / max(self.seen.n_records, 1)
+        group_of, n_groups = number_rows([table.columns[name].codes for name in known], table.n_rows)
+        n_alone = int((sum_counts(group_of, table.counts, n_groups) == 1).sum())
+        share = n_alone / max(self.view.n_records, 1)
         return {"attributes": list(names), "sensitive": sensitive, "n": n_alone, "share": share}
 
     def _level(self, claim: Claimed, attribute: str) -> float | str | None:
-        alone = tuple(each for each in self.seen.sensitive if each.name == attribute)
-        try:
-            found = claimable(MEASURES[claim.measure], replace(self.seen, sensitive=alone), claim.parameters)
-        except (TypeError, ValueError, KeyError, ArithmeticError):
-            return None
-        value = found[0].value if len(found) == 1 else None
+        value = value_of_attribute(self.view, claim, attribute)
         return None if value is None else value if abs(value) < float("inf") else "Infinity"
-
-    def _usual(self) -> bool | None:
-        place = self._claim_of("reidentification-risk")
-        value = None if place is None else self.manifest.claims[place].value
-        return None if value is None else numeral(value) <= _ONE_IN_ELEVEN
 
     def _claim_of(self, measure: str) -> int | None:
         places = (place for place, claim in enumerate(self.manifest.claims) if claim.measure == measure)
@@ -255,29 +246,27 @@ class Statements:
 
     # The policy
 
-    def _shown(self, told: Claimed | OwnerFigure) -> LimitFacts | None:
-        name = shown_limit(self.manifest, told)
-        return None if name is None else self.manifest.policy[name]
-
     def _is_met(self, name: str) -> bool:
-        claims, limit = self._limited_claims(name), self.manifest.policy[name]
+        claims, limit = self._limited_claims[name], self.manifest.policy[name]
         if claims:
-            return all(allows(limit, value) for _, value in claims)
-        figures = [each for each in self.manifest.unverified.figures if _speaks(limit, each)]
-        return bool(figures) and all(each.met for each in figures)
+            return all(limit.allows(value) for _, value in claims)
+        figures = [figure for figure in self.manifest.unverified.figures if limit.applies_to(figure)]
+        return bool(figures) and all(figure.met for figure in figures)
 
-    def _limited_claims(self, name: str) -> list[tuple[str, Any]]:
-        """Return the claims that a limit applies to, each with its value of the limited attribute."""
-        found, limit = [], self.manifest.policy[name]
-        for place, claim in enumerate(self.manifest.claims):
-            if not _speaks(limit, claim) or is_counted_by_owner(self.manifest, claim.measure):
-                continue
-            if limit.attribute is None or claim.attribute is not None or claim.measure not in MEASURES:
-                found.append((pointer("claims", place, "value"), claim.value))
-            else:
-                level = self._level(claim, limit.attribute)
-                found.append((pointer("cells", "limited", name), level))
-        return found
+    @cached_property
+    def _limited_claims(self) -> dict[str, list[tuple[str, Any]]]:
+        """The claims that each limit applies to, with their values of the limited attribute."""
+        values: dict[str, list[tuple[str, Any]]] = {name: [] for name in self.manifest.policy}
+        for name, limit in self.manifest.policy.items():
+            for place, claim in enumerate(self.manifest.claims):
+                if not limit.applies_to(claim) or is_counted_by_owner(self.manifest, claim.measure):
+                    continue
+                if limit.attribute is None or claim.attribute is not None or claim.measure not in MEASURES:
+                    values[name].append((pointer("claims", place, "value"), claim.value))
+                else:
+                    level = self._level(claim, limit.attribute)
+                    values[name].append((pointer("cells", "limited", name), level))
+        return values
 
     def _policy_rows(self) -> Iterator[Expected]:
         for name, limit in self.manifest.policy.items():
@@ -285,11 +274,11 @@ class Statements:
             if limit.attribute is not None:
                 yield pointer("policy", name, "attribute")
             yield from self._ends(name)
-            claims = [(place,) for place, _ in self._limited_claims(name)]
+            claims = [(place,) for place, _ in self._limited_claims[name]]
             figures = [
                 (*self._band(place), LABEL)
-                for place, each in enumerate(self.manifest.unverified.figures)
-                if _speaks(limit, each)
+                for place, figure in enumerate(self.manifest.unverified.figures)
+                if limit.applies_to(figure)
             ]
             # the worst of several
             yield AnyOf(tuple(claims or figures), least=1, most=1)
@@ -326,20 +315,17 @@ class Statements:
         return (*fields, *self._limit_fields(figure, pointer("cells", "met", "figures", place)))
 
     @staticmethod
-    def _name(here: tuple[str | int, ...], told: Claimed | OwnerFigure) -> list[str]:
-        return [
-            pointer(*here, "measure"),
-            *([] if told.attribute is None else [pointer(*here, "attribute")]),
-        ]
+    def _name(here: tuple[str | int, ...], figure: Claimed | OwnerFigure) -> list[str]:
+        name = pointer(*here, "measure")
+        return [name] if figure.attribute is None else [name, pointer(*here, "attribute")]
 
-    def _limit_fields(self, told: Claimed | OwnerFigure, met: str) -> list[str]:
-        name = shown_limit(self.manifest, told)
+    def _limit_fields(self, figure: Claimed | OwnerFigure, met: str) -> list[str]:
+        name = shown_limit(self.manifest, figure)
         return [] if name is None else [*self._ends(name), met]
 
     def _band(self, place: int) -> tuple[str, ...]:
         band = self.manifest.unverified.figures[place].band
-        here = ("unverified", "figures", place, "band")
-        return _band_fields(here, band)
+        return _band_fields(("unverified", "figures", place, "band"), band)
 
     def _axis_rows(self, axis: Literal["privacy", "utility"]) -> list[tuple[str, ...]]:
         claims = [
@@ -352,8 +338,8 @@ class Statements:
     def _figure_rows(self, axis: Literal["privacy", "utility"]) -> list[tuple[str, ...]]:
         """Return the owner's figures of one axis, with figures of equal name and parameters together."""
         figures = self.manifest.unverified.figures
-        asked = [(each.measure, each.parameters) for each in figures]
-        ordered = sorted(range(len(figures)), key=lambda place: asked.index(asked[place]))
+        measures = [(figure.measure, figure.parameters) for figure in figures]
+        ordered = sorted(range(len(figures)), key=lambda place: measures.index(measures[place]))
         return [self._figure_row(place) for place in ordered if figures[place].axis == axis]
 
     def _headlines(self, *, in_sentence: bool) -> AnyOf:
@@ -374,10 +360,10 @@ class Statements:
 
     def _models(self) -> Iterator[str]:
         """Yield the statements of each model that the recipe promises."""
-        for place, each in enumerate(self.manifest.requirements):
+        for place, requirement in enumerate(self.manifest.requirements):
             yield pointer("requirements", place, "model")
             yield pointer("requirements", place, "limit")
-            if cannot_be_checked(each):
+            if cannot_be_checked(requirement):
                 yield LABEL
             yield pointer("requirements", place, "reached")
 
@@ -440,7 +426,7 @@ class Statements:
         yield from (_N_RECORDS, LABEL) if is_synthetic else (_RELEASED, _N_RECORDS, _N_ORIGINAL, LABEL)
         if manifest.unverified.people is not None:
             yield pointer("cells", "people")
-            yield from (pointer("unverified", "people", each) for each in ("released", "original"))
+            yield from (pointer("unverified", "people", part) for part in ("released", "original"))
             yield LABEL
 
     def _data(self) -> Iterator[str]:
@@ -448,20 +434,20 @@ class Statements:
         if self.manifest.unverified.people is not None:
             yield pointer("unverified", "people", "original")
         yield pointer("cells", "n_attributes")
-        if any(each.role == "identifying" for each in self.manifest.unverified.attributes):
+        if any(facts.role == "identifying" for facts in self.manifest.unverified.attributes):
             yield pointer("cells", "n_identifying")
         yield from (LABEL, pointer("unverified", "missing"), LABEL, pointer("layout", "type"), LABEL)
 
     def _attribute_rows(self) -> Iterator[str]:
         yield LABEL
         attributes = self.manifest.unverified.attributes
-        is_weighted = any(each.weight not in (None, 1) for each in attributes)
-        for place, each in enumerate(attributes):
+        is_weighted = any(facts.weight not in (None, 1) for facts in attributes)
+        for place, facts in enumerate(attributes):
             here = ("unverified", "attributes", place)
             yield from (pointer(*here, "name"), pointer(*here, "role"))
-            if each.role not in _UNRELEASED:
+            if facts.role not in _UNRELEASED:
                 yield from (pointer(*here, "kind"), pointer(*here, "levels"))
-                if each.lowest is not None and each.lowest > 1:
+                if facts.lowest is not None and facts.lowest > 1:
                     yield pointer(*here, "lowest")
                 if is_weighted:
                     yield pointer(*here, "weight")
@@ -482,9 +468,9 @@ class Statements:
     def _attack_rows(self) -> Iterator[tuple[str, ...]]:
         for place, claim in enumerate(self.manifest.claims):
             # without the side that is better, the baseline and the limit
-            odd = {pointer("claims", place, "better"), pointer("claims", place, "baseline")}
-            odd |= set(self._limit_fields(claim, pointer("cells", "met", "claims", place)))
-            yield tuple(each for each in self._row(place) if each not in odd)
+            omitted = {pointer("claims", place, "better"), pointer("claims", place, "baseline")}
+            omitted |= set(self._limit_fields(claim, pointer("cells", "met", "claims", place)))
+            yield tuple(statement for statement in self._row(place) if statement not in omitted)
         for place, figure in enumerate(self.manifest.unverified.figures):
             yield (*self._name(("unverified", "figures", place), figure), *self._band(place))
 
@@ -493,9 +479,10 @@ class Statements:
         if release_type == "synthetic":
             yield LABEL
         else:
-            yield from (_N_ORIGINAL, *([_N_SUPPRESSED] if self.seen.n_suppressed else []), LABEL, LABEL)
-        for name, facts in self._attributes().items():
-            yield self._attribute_name(name)
+            yield from (_N_ORIGINAL, *([_N_SUPPRESSED] if self.view.n_suppressed else []), LABEL, LABEL)
+        names = [facts.name for facts in self.manifest.unverified.attributes]
+        for name, facts in self.document["cells"]["attributes"].items():
+            yield pointer("unverified", "attributes", names.index(name), "name")
             yield pointer("layout", "attributes", name, "role")
             yield pointer("cells", "attributes", name, "distinct")
             if release_type != "synthetic":
@@ -506,22 +493,14 @@ class Statements:
         for place in range(len(self.manifest.unverified.notes)):
             yield from (pointer("unverified", "notes", place), LABEL)
 
-    def _attributes(self) -> dict[str, dict[str, Any]]:
-        found: dict[str, dict[str, Any]] = self.document["cells"]["attributes"]
-        return found
-
-    def _attribute_name(self, name: str) -> str:
-        names = [each.name for each in self.manifest.unverified.attributes]
-        return pointer("unverified", "attributes", names.index(name), "name")
-
     def _claim_rows(self) -> Iterator[str]:
         for place, claim in enumerate(self.manifest.claims):
             yield from (*self._name(("claims", place), claim), pointer("claims", place, "value"))
             if claim.value is None and "reason" in claim.detail:
                 yield pointer("claims", place, "detail", "reason")
-            asked = requirement_of(self.manifest, claim)
-            if asked is not None:
-                yield pointer("requirements", asked, "limit")
+            requirement = requirement_of(self.manifest, claim)
+            if requirement is not None:
+                yield pointer("requirements", requirement, "limit")
 
     def _limit_notes(self) -> Iterator[str]:
         manifest = self.manifest
@@ -529,17 +508,17 @@ class Statements:
         if manifest.parent is not None:
             yield LABEL
         yield LABEL  # what the rows stand for
-        if any(each.ends_at_values for each in manifest.unverified.attributes):
+        if any(facts.ends_at_values for facts in manifest.unverified.attributes):
             yield LABEL
         if manifest.unverified.people is not None:
             yield LABEL
         yield from self._stated("unverified", "review_by")
 
     def _alone_rows(self) -> Iterator[str]:
-        for place, each in enumerate(self.document["cells"]["alone"]):
+        for place, row in enumerate(self.document["cells"]["alone"]):
             here = ("cells", "alone", place)
-            yield from (pointer(*here, "attributes", number) for number in range(len(each["attributes"])))
-            if each["sensitive"] is not None:
+            yield from (pointer(*here, "attributes", number) for number in range(len(row["attributes"])))
+            if row["sensitive"] is not None:
                 yield pointer(*here, "sensitive")
             yield from (pointer(*here, "n"), _N_RECORDS, pointer(*here, "share"))
 
@@ -570,12 +549,13 @@ class Statements:
 
     def _variables(self) -> Iterator[str]:
         yield LABEL
-        for place, each in enumerate(self.manifest.unverified.attributes):
+        cells = self.document["cells"]["attributes"]
+        for place, facts in enumerate(self.manifest.unverified.attributes):
             yield from (pointer("unverified", "attributes", place, name) for name in ("name", "role"))
-            if "of_records" in self._attributes().get(each.name, {}):
-                yield from (pointer("cells", "attributes", each.name, "of_records", part) for part in _PARTS)
+            if "of_records" in cells.get(facts.name, {}):
+                yield from (pointer("cells", "attributes", facts.name, "of_records", part) for part in _PARTS)
         yield _N_RECORDS
-        if self.seen.n_suppressed:
+        if self.view.n_suppressed:
             yield from (_N_SUPPRESSED, _N_ORIGINAL)
         yield LABEL
 
@@ -606,101 +586,83 @@ class Statements:
                     ("unverified", "initial", name), getattr(self.manifest.unverified.initial, name)
                 )
 
-    def _threshold(self) -> str | None:
-        names = (name for name in self.manifest.policy if name.partition(" ")[0] == "reidentification-risk")
-        return next(names, None)
-
-    def _ema(self) -> dict[str, Iterable[Expected]]:
-        threshold = self._threshold()
-        review = self._stated("unverified", "review_by")
-        stated: list[Expected] = [
-            *self._profile_header(),
-            *self._texts("purpose", "recipients", "safeguards"),
-            *(*self._method(), *self._variables(), *self._alone_rows()),
-            *(LABEL, *self._initial("worst", "average")),
-            *([] if threshold is None else self._ends(threshold)),
-            *self._risk("worst", "average", "usual"),
-        ]
+    def _ema(self) -> Iterator[Expected]:
+        policy = self.manifest.policy
+        threshold = next((name for name in policy if name.partition(" ")[0] == "reidentification-risk"), None)
+        yield from self._profile_header()
+        yield from self._texts("purpose", "recipients", "safeguards")
+        yield from (*self._method(), *self._variables(), *self._alone_rows())
+        yield from (LABEL, *self._initial("worst", "average"))
+        if threshold is not None:
+            yield from self._ends(threshold)
+        yield from self._risk("worst", "average", "usual")
         risk = list(self._risk("smallest", "uniques"))
         if threshold is not None and risk:
-            stated.append(pointer("cells", "policy", threshold))
-        return {PAGE: (*stated, *risk, self._measured(), self._measured("utility"), *review)}
+            yield pointer("cells", "policy", threshold)
+        yield from risk
+        yield from (self._measured(), self._measured("utility"))
+        yield from self._stated("unverified", "review_by")
 
-    def _hipaa(self) -> dict[str, Iterable[Expected]]:
+    def _hipaa(self) -> Iterator[Expected]:
         initial = list(self._initial("worst", "average"))
-        return {
-            PAGE: (
-                *self._profile_header(),
-                *(_N_RECORDS, _N_ORIGINAL, LABEL, pointer("cells", "n_released")),
-                *self._texts("purpose", "recipients", "safeguards"),
-                *(*self._method(), *self._variables(), *self._models()),
-                *(*self._risk("uniques", "smallest"), *self._alone_rows()),
-                *(*initial, *([LABEL] if initial else []), *self._risk("worst", "average")),
-                *(self._measured(), self._measured(), *self._policy_rows()),
-                *self._stated("unverified", "review_by"),
-            )
-        }
+        yield from self._profile_header()
+        yield from (_N_RECORDS, _N_ORIGINAL, LABEL, pointer("cells", "n_released"))
+        yield from self._texts("purpose", "recipients", "safeguards")
+        yield from (*self._method(), *self._variables(), *self._models())
+        yield from (*self._risk("uniques", "smallest"), *self._alone_rows())
+        yield from (*initial, *([LABEL] if initial else []), *self._risk("worst", "average"))
+        yield from (self._measured(), self._measured(), *self._policy_rows())
+        yield from self._stated("unverified", "review_by")
 
-    def _iso_27559(self) -> dict[str, Iterable[Expected]]:
+    def _iso_27559(self) -> Iterator[Expected]:
+        yield from self._profile_header()
+        yield from self._texts("purpose", "recipients", "safeguards")
+        yield from (_N_ORIGINAL, LABEL, _N_RECORDS, *self._variables(), *self._alone_rows())
+        yield from (*self._risk("worst", "average"), *self._models_in_line())
+        yield from (self._measured(), self._measured(), self._measured())
+        yield from (*self._texts("safeguards"), *self._method())
         initial = list(self._initial("worst"))
-        after = [*initial, LABEL, *self._risk("worst")] if initial else []
-        why = self._stated("decision", "why")
-        return {
-            PAGE: (
-                *self._profile_header(),
-                *self._texts("purpose", "recipients", "safeguards"),
-                *(_N_ORIGINAL, LABEL, _N_RECORDS, *self._variables(), *self._alone_rows()),
-                *(*self._risk("worst", "average"), *self._models_in_line()),
-                *(self._measured(), self._measured(), self._measured()),
-                *(*self._texts("safeguards"), *self._method(), *after, *self._policy_rows()),
-                *(*self._texts("steward"), *why, *([LABEL] if why else [])),
-                *(*self._texts("review_by"), *self._stated("unverified", "review_by")),
-            )
-        }
+        if initial:
+            yield from (*initial, LABEL, *self._risk("worst"))
+        yield from (*self._policy_rows(), *self._texts("steward"), *self._reason())
+        yield from (*self._texts("review_by"), *self._stated("unverified", "review_by"))
 
-    def _nist(self) -> dict[str, Iterable[Expected]]:
-        notes = [
-            pointer("unverified", "notes", place) for place in range(len(self.manifest.unverified.notes))
-        ]
-        why, people = self._stated("decision", "why"), self.manifest.unverified.people is not None
-        return {
-            PAGE: (
-                *self._profile_header(),
-                *self._texts("purpose", "recipients", "safeguards", "steward"),
-                *(*why, *([LABEL] if why else [])),
-                *(*self._variables(), *self._method(), *self._alone_rows(), *self._policy_rows()),
-                *(self._measured(), self._measured(), self._measured("utility")),
-                # whether a method promises differential privacy, the files do not say
-                AnyOf(((LABEL, *notes), (*notes, LABEL), (LABEL,)), most=1, least=1),
-                *self._models_in_line(),
-                *([LABEL] if people and self.manifest.layout.person is None else []),
-                *([LABEL] if people else []),
-                *self._stated("unverified", "review_by"),
-            )
-        }
+    def _nist(self) -> Iterator[Expected]:
+        n_notes = len(self.manifest.unverified.notes)
+        notes = [pointer("unverified", "notes", place) for place in range(n_notes)]
+        yield from self._profile_header()
+        yield from self._texts("purpose", "recipients", "safeguards", "steward")
+        yield from (*self._reason(), *self._variables(), *self._method())
+        yield from (*self._alone_rows(), *self._policy_rows())
+        yield from (self._measured(), self._measured(), self._measured("utility"))
+        # whether a method promises differential privacy, the files do not say
+        yield AnyOf(((LABEL, *notes), (*notes, LABEL), (LABEL,)), most=1, least=1)
+        yield from self._models_in_line()
+        if self.manifest.unverified.people is not None:
+            yield from [LABEL] if self.manifest.layout.person is not None else [LABEL, LABEL]
+        yield from self._stated("unverified", "review_by")
 
-    def _wp216(self) -> dict[str, Iterable[Expected]]:
+    def _wp216(self) -> Iterator[Expected]:
         review = self._stated("unverified", "review_by")
         initial, risk = list(self._initial("worst")), list(self._risk("worst"))
-        return {
-            PAGE: (
-                *self._profile_header(),
-                *self._texts("purpose", "recipients", "safeguards"),
-                *(_N_RECORDS, _N_ORIGINAL, LABEL, *self._method(), *self._variables()),
-                *(list(self._risk("uniques")) or self._risk("smallest")),
-                *(*self._alone_rows(), *self._risk("average", "worst")),
-                self._measured(),
-                self._measured(),
-                *self._models(),
-                *([*risk, *initial, LABEL] if risk and initial else []),
-                *(*review, *review),
-            )
-        }
+        yield from self._profile_header()
+        yield from self._texts("purpose", "recipients", "safeguards")
+        yield from (_N_RECORDS, _N_ORIGINAL, LABEL, *self._method(), *self._variables())
+        yield from list(self._risk("uniques")) or self._risk("smallest")
+        yield from (*self._alone_rows(), *self._risk("average", "worst"))
+        yield from (self._measured(), self._measured())
+        yield from self._models()
+        if risk and initial:
+            yield from (*risk, *initial, LABEL)
+        yield from (*review, *review)
+
+    def _reason(self) -> list[str]:
+        return [pointer("decision", "why"), LABEL] if self.manifest.decision.why else []
 
     def _models_in_line(self) -> Iterator[str]:
-        for place, each in enumerate(self.manifest.requirements):
+        for place, requirement in enumerate(self.manifest.requirements):
             yield from (pointer("requirements", place, name) for name in ("model", "limit", "reached"))
-            if cannot_be_checked(each):
+            if cannot_be_checked(requirement):
                 yield LABEL
 
 
@@ -719,7 +681,7 @@ _PARTS = ("exact", "generalised", "withheld")
 _CLASS_FIELDS = (
     *(pointer("cells", "classes", name) for name in ("n", "smallest", "largest", "median")),
     CLASS_SIZES,
-    *(pointer("cells", "classes", "below", str(small)) for small in _SMALL),
+    *(pointer("cells", "classes", "below", str(small)) for small in _SMALL_SIZES),
 )
 
 
@@ -730,21 +692,21 @@ def cannot_be_checked(requirement: RequirementFacts) -> bool:
 
 def requirement_of(manifest: Manifest, claim: Claimed) -> int | None:
     """Return the requirement that asks for the claimed level, if one does."""
-    for place, each in enumerate(manifest.requirements):
-        parameters = each.model.get(claim.measure)
+    for place, requirement in enumerate(manifest.requirements):
+        parameters = requirement.model.get(claim.measure)
         if parameters is not None and all(
             claim.parameters.get(name) == value
             for name, value in parameters.items()
-            if name != each.parameter
+            if name != requirement.parameter
         ):
             return place
     return None
 
 
-def shown_limit(manifest: Manifest, told: Claimed | OwnerFigure) -> str | None:
+def shown_limit(manifest: Manifest, figure: Claimed | OwnerFigure) -> str | None:
     """Return the name by which the policy limits a figure, if the row of the figure shows it."""
     for name, limit in manifest.policy.items():
-        if limit.attribute in (None, told.attribute) and _speaks(limit, told):
+        if limit.attribute in (None, figure.attribute) and limit.applies_to(figure):
             return name
     return None
 
@@ -752,21 +714,7 @@ def shown_limit(manifest: Manifest, told: Claimed | OwnerFigure) -> str | None:
 def is_counted_by_owner(manifest: Manifest, measure: str) -> bool:
     """Return whether the owner's figure counts people while a claim of the same measure counts records."""
     figures = manifest.unverified.figures
-    return manifest.unverified.people is not None and any(each.measure == measure for each in figures)
-
-
-def allows(limit: LimitFacts, value: Any) -> bool:
-    """Return whether a value keeps a limit."""
-    if value is None:
-        return False
-    found = numeral(value)
-    low = -np.inf if limit.at_least is None else limit.at_least
-    high = np.inf if limit.at_most is None else limit.at_most
-    return bool(low - _TIE <= found <= high + _TIE)
-
-
-def _speaks(limit: LimitFacts, told: Claimed | OwnerFigure) -> bool:
-    return limit.speaks_of(told.measure, told.parameters, told.attribute)
+    return manifest.unverified.people is not None and any(figure.measure == measure for figure in figures)
 
 
 def _band_fields(here: tuple[str | int, ...], band: Band | None) -> tuple[str, ...]:

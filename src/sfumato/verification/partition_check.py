@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification.documents import Manifest
-from sfumato.verification.folder import opened
+from sfumato.verification.folder import open_file
 from sfumato.verification.published_view import table_names
 from sfumato.verification.written_tables import (
     Value,
@@ -22,24 +22,24 @@ from sfumato.verification.written_tables import (
 )
 
 MISSING = "__HIVE_DEFAULT_PARTITION__"
-"""What stands in a folder's name for a missing value; every reader of such folders knows it."""
+"""The name of a folder's missing value; every reader of such folders knows it."""
 _FILE = "part-0.parquet"
 
 
 def partition_file(table: str, column: str, value: Value) -> str:
     """Return the path of the records with this value of a column.
 
-    Of a value only letters and digits of ASCII and ``_.-~`` stand as they are; the rest is written as in a
-    web address, and so is a full stop at the end, which Windows would drop.
+    Letters and digits of ASCII and ``_.-~`` are written as they are and other characters as in a web address,
+    and so is a full stop at the end, which Windows would drop.
 
     Examples
     --------
     >>> partition_file("data", "age", "[20, 30)")
     'data/age=%5B20%2C%2030%29/part-0.parquet'
     """
-    told = MISSING if value is None else quote(value, safe="")
-    told = told[:-1] + "%2E" if told.endswith(".") else told
-    return f"{table}/{column}={told}/{_FILE}"
+    name = MISSING if value is None else quote(value, safe="")
+    name = name[:-1] + "%2E" if name.endswith(".") else name
+    return f"{table}/{column}={name}/{_FILE}"
 
 
 def partitioned_table(manifest: Manifest) -> str | None:
@@ -57,15 +57,15 @@ def partition_files(manifest: Manifest) -> dict[str, Value]:
     table, column = partitioned_table(manifest), manifest.partition_by
     if table is None or column is None:
         return {}
-    found = {}
+    parts = {}
+    start, end = f"{table}/{column}=", f"/{_FILE}"
     for file in sorted(manifest.files):
-        start, end = f"{table}/{column}=", f"/{_FILE}"
         if file.startswith(start) and file.endswith(end) and len(file) > len(start) + len(end):
-            told = file[len(start) : -len(end)]
-            value = None if told == MISSING else unquote(told)
+            name = file[len(start) : -len(end)]
+            value = None if name == MISSING else unquote(name)
             if partition_file(table, column, value) == file:
-                found[file] = value
-    return found
+                parts[file] = value
+    return parts
 
 
 def differs_in_parts(folder: Path, parts: dict[str, Value], column: str, written: WrittenTable) -> str:
@@ -76,68 +76,59 @@ def differs_in_parts(folder: Path, parts: dict[str, Value], column: str, written
     folder
         The published folder.
     parts
-        The files, each with the value that its folder tells.
+        The files, each with the value that its folder names.
     column
-        The column that the folders tell.
+        The column whose values the folders name.
     written
         What the CSV file has.
     """
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     if not parts:
         return "there is no file in any folder"
+    schemas, n_records = [], 0
     try:
-        return _differs(folder, parts, column, written)
+        for file in parts:
+            with open_file(folder, file) as stream:
+                parquet = pq.ParquetFile(stream)
+                if unpacks_too_far(parquet, os.fstat(stream.fileno()).st_size):
+                    return "a Parquet file would unpack to far more than its size"
+                schemas.append(parquet.schema_arrow)
+                n_records += parquet.metadata.num_rows
+        first = schemas[0]
+        if any(schema != first for schema in schemas) or {*first.names} != {*written.names} - {column}:
+            return "they have other columns"
+        if n_records != written.n_records:
+            return "they have another number of records"
+        types = {column: pa.string()} | {field.name: field.type for field in first}
+        whole = pa.schema([(name, types[name]) for name in written.names])
+        return differs(_batches(folder, parts, column, first, whole), whole, written)
     except (pa.ArrowException, OSError, ValueError, IndexError):
         # a damaged dictionary has fewer values than its records name
         return "a Parquet file cannot be read"
 
 
-def _differs(folder: Path, parts: dict[str, Value], column: str, written: WrittenTable) -> str:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    schemas, n_records = [], 0
-    for file in parts:
-        with opened(folder, file) as stream:
-            parquet = pq.ParquetFile(stream)
-            if unpacks_too_far(parquet, os.fstat(stream.fileno()).st_size):
-                return "a Parquet file would unpack to far more than its size"
-            schemas.append(parquet.schema_arrow)
-            n_records += parquet.metadata.num_rows
-    first = schemas[0]
-    if any(each != first for each in schemas) or {*first.names} != {*written.names} - {column}:
-        return "they have other columns"
-    if n_records != written.n_records:
-        return "they have another number of records"
-    kinds = {column: pa.string()} | {field.name: field.type for field in first}
-    schema = pa.schema([(name, kinds[name]) for name in written.names])
-    return differs(_batches(folder, parts, column, first, schema), schema, written)
-
-
-def _batches(folder: Path, parts: dict[str, Value], column: str, inside: Any, schema: Any) -> Iterator[Any]:
+def _batches(folder: Path, parts: dict[str, Value], column: str, schema: Any, whole: Any) -> Iterator[Any]:
     """Read the records of every file, with the value that its folder names."""
     import pyarrow as pa
 
     for file, value in parts.items():
-        with opened(folder, file) as stream:
-            for batch in parquet_batches(stream, inside):
-                told = pa.repeat(pa.scalar(value, pa.string()), batch.num_rows)
-                columns = {**dict(zip(batch.schema.names, batch.columns, strict=True)), column: told}
-                yield pa.record_batch([columns[name] for name in schema.names], names=schema.names)
+        with open_file(folder, file) as stream:
+            for batch in parquet_batches(stream, schema):
+                named = pa.repeat(pa.scalar(value, pa.string()), batch.num_rows)
+                columns = {**dict(zip(batch.schema.names, batch.columns, strict=True)), column: named}
+                yield pa.record_batch([columns[name] for name in whole.names], names=whole.names)
 
 
 def types_in_parts(
     folder: Path, parts: dict[str, Value], column: str, names: Sequence[str]
 ) -> list[tuple[str, str]]:
     """Return the columns with a data package's types; folders name whole numbers or texts."""
-    inside = dict(parquet_types(folder, next(iter(parts))))
-    if {*names} != {*inside, column}:
+    types = dict(parquet_types(folder, next(iter(parts))))
+    if {*names} != {*types, column}:
         raise VerificationFailed("the CSV file and the Parquet files have other columns")
-    told = "integer" if all(value is None or _is_whole(value) for value in parts.values()) else "string"
-    return [(name, told if name == column else inside[name]) for name in names]
-
-
-def _is_whole(value: str) -> bool:
-    digits = value.removeprefix("-")
-    return digits.isascii() and digits.isdecimal()
+    digits = [value.removeprefix("-") for value in parts.values() if value is not None]
+    are_whole = all(number.isascii() and number.isdecimal() for number in digits)
+    types[column] = "integer" if are_whole else "string"
+    return [(name, types[name]) for name in names]

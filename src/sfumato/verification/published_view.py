@@ -1,8 +1,8 @@
-"""Records: the published cells as a reader sees them, counted."""
+"""Count the published cells as a reader sees them: classes, groups and their sensitive values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,11 +15,12 @@ from sfumato.verification.documents import AttributeFacts, LayoutFacts
 from sfumato.verification.written_tables import (
     FileColumn,
     Integers,
+    Tables,
     Value,
     WrittenTable,
     first_rows,
-    numbered,
-    summed,
+    number_rows,
+    sum_counts,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -60,8 +61,8 @@ class SensitiveValues:
         counts: Integers,
     ) -> SensitiveValues:
         """Count the values of a column in each group; each row represents a number of records."""
-        told = counted(group_of, column.codes, len(column.values), counts)
-        return cls(name, column.values, *told, facts)
+        cells = count_cells(group_of, column.codes, len(column.values), counts)
+        return cls(name, column.values, *cells, facts)
 
     @cached_property
     def starts(self) -> Integers:
@@ -88,13 +89,13 @@ class SensitiveValues:
         """For each value of each group its share of all released records."""
         return self.prior[self.value_of]
 
-    def total(self, told: Any) -> Any:
+    def total(self, amounts: Any) -> Any:
         """Add up an amount over the values of each group."""
-        return np.add.reduceat(told, self.starts)
+        return np.add.reduceat(amounts, self.starts)
 
-    def largest(self, told: Any) -> Any:
+    def largest(self, amounts: Any) -> Any:
         """Return the largest amount over the values of each group."""
-        return np.maximum.reduceat(told, self.starts)
+        return np.maximum.reduceat(amounts, self.starts)
 
     @cached_property
     def overall(self) -> Integers:
@@ -135,8 +136,8 @@ class SensitiveValues:
 
     def counted_by(self, group_of: Integers, node_of: Integers, nodes: tuple[Value, ...]) -> SensitiveValues:
         """Merge groups and values: the new group of each group, and the node of each value."""
-        told = counted(group_of[self.group_of], node_of[self.value_of], len(nodes), self.counts)
-        return SensitiveValues(self.name, nodes, *told, self.facts)
+        cells = count_cells(group_of[self.group_of], node_of[self.value_of], len(nodes), self.counts)
+        return SensitiveValues(self.name, nodes, *cells, self.facts)
 
 
 @dataclass(frozen=True)
@@ -180,30 +181,29 @@ class PublicView:
 
     @property
     def n_suppressed(self) -> int:
-        """The number of records that were left out; of made-up ones none was."""
+        """The number of suppressed records; a synthetic release suppresses none."""
         return 0 if self.type == "synthetic" else self.n_original - self.n_records
 
+    @property
+    def fewest(self) -> int:
+        """The number of people of the smallest class, or of its records if there are no pseudonyms."""
+        return int((self.sizes if self.people is None else self.people).min())
 
-def counted(
+
+def count_cells(
     group_of: Integers, codes: Integers, n_values: int, counts: Integers
 ) -> tuple[Integers, Integers, Integers]:
     """Count the values of each group: group, value and number of records of each that occurs."""
     keys = group_of * n_values + codes
-    if (counts == 1).all():
-        found = np.sort(keys)
-        starts = _starts(found)
-        totals = np.diff(np.append(starts, len(found)))
+    # sorting the keys alone is faster than sorting their positions
+    order = None if (counts == 1).all() else np.argsort(keys)
+    ordered = np.sort(keys) if order is None else keys[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if order is None:
+        totals = np.diff(np.append(starts, len(ordered)))
     else:
-        order = np.argsort(keys)
-        found = keys[order]
-        starts = _starts(found)
         totals = np.add.reduceat(counts[order], starts)
-    return found[starts] // n_values, found[starts] % n_values, totals
-
-
-def _starts(ordered: Integers) -> Integers:
-    """Return the offset of each distinct key."""
-    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    return ordered[starts] // n_values, ordered[starts] % n_values, totals
 
 
 def _leaf(row: Sequence[str]) -> Value:
@@ -216,49 +216,58 @@ def table_names(layout: LayoutFacts) -> tuple[str, ...]:
     return (WHOLE,) if layout.form == "one-table" else (PEOPLE, VALUES)
 
 
-def published(tables: Mapping[str, WrittenTable], layout: LayoutFacts) -> PublicView:
+def public_view(tables: Tables, layout: LayoutFacts) -> PublicView:
     """Return the published tables as an adversary sees them."""
     _check_layout(layout)
     people = tables[table_names(layout)[0]]
     roles = {name: facts.role for name, facts in layout.attributes.items()}
     names = tuple(name for name, role in roles.items() if role == "quasi-identifying")
-    told = tuple(name for name, role in roles.items() if role == "sensitive")
-    two = layout.form == "two-tables"
-    beside = {column for column in (layout.group, layout.person) if column is not None}
-    expected = {name for name in roles if not (two and name in told)} | beside
-    if set(people.names) != expected:
+    sensitive = tuple(name for name, role in roles.items() if role == "sensitive")
+    others = {column for column in (layout.group, layout.person) if column is not None}
+    elsewhere = set(sensitive) if layout.form == "two-tables" else set()
+    if set(people.names) != (set(roles) - elsewhere) | others:
         raise VerificationFailed("the published columns are not those that the manifest names")
     if people.n_records > layout.n_original and layout.type != "synthetic":
         raise VerificationFailed("there are more records than the manifest says that the original has")
     columns = [people.columns[name].codes for name in names]
-    class_of, n_classes = numbered(columns, people.n_rows)
+    class_of, n_classes = number_rows(columns, people.n_rows)
     first = first_rows(class_of, n_classes)
-    groups = (
-        _Groups(people, class_of, people.counts) if layout.group is None else _groups(tables, layout, told)
-    )
+    if layout.group is None:
+        groups = _Groups(people, class_of, people.counts)
+    elif layout.form == "one-table":
+        groups = _Groups(people, people.columns[layout.group].codes, people.counts)
+    else:
+        groups = _groups_of_second_table(people, tables[VALUES], layout.group, sensitive)
+    people_of_class, n_people = None, None
+    if layout.person is not None:
+        pseudonyms = people.columns[layout.person]
+        n_people = len(pseudonyms.values)
+        # each class once for every different pseudonym that it has
+        classes, _, _ = count_cells(class_of, pseudonyms.codes, n_people, np.ones_like(class_of))
+        people_of_class = np.bincount(classes)
     return PublicView(
         n_original=layout.n_original,
         names=names,
         classes=[codes[first] for codes in columns],
-        sizes=summed(class_of, people.counts, n_classes),
-        sensitive=tuple(_told(groups, name, layout) for name in told),
+        sizes=sum_counts(class_of, people.counts, n_classes),
+        sensitive=tuple(_sensitive_values(groups, name, layout) for name in sensitive),
         has_groups=layout.group is not None,
-        people=None if layout.person is None else _people(people.columns[layout.person], class_of),
-        n_people=None if layout.person is None else len(people.columns[layout.person].values),
+        people=people_of_class,
+        n_people=n_people,
         type=layout.type,
     )
 
 
 @dataclass(frozen=True)
 class _Groups:
-    """The table that tells the values of groups, the group of each of its rows, and its number of records."""
+    """The table with the values of groups, the group of each of its rows, and its number of records."""
 
     table: WrittenTable
     group_of: Integers
     counts: Integers
 
 
-def _told(groups: _Groups, name: str, layout: LayoutFacts) -> SensitiveValues:
+def _sensitive_values(groups: _Groups, name: str, layout: LayoutFacts) -> SensitiveValues:
     column, facts = groups.table.columns[name], layout.attributes[name]
     if facts.hierarchy is not None and {_leaf(row) for row in facts.hierarchy} != set(column.values):
         raise VerificationFailed(
@@ -267,38 +276,26 @@ def _told(groups: _Groups, name: str, layout: LayoutFacts) -> SensitiveValues:
     return SensitiveValues.of(name, column, groups.group_of, facts, groups.counts)
 
 
-def _people(column: FileColumn, class_of: Integers) -> Integers:
-    """Return how many different pseudonyms each class has."""
-    in_class, _, _ = counted(class_of, column.codes, len(column.values), np.ones_like(class_of))
-    return np.bincount(in_class)
-
-
-def _groups(tables: Mapping[str, WrittenTable], layout: LayoutFacts, told: Sequence[str]) -> _Groups:
-    """Count the sensitive values of each group, from the one table or from the second one."""
-    assert layout.group is not None
-    if layout.form == "one-table":
-        whole = tables[WHOLE]
-        return _Groups(whole, whole.columns[layout.group].codes, whole.counts)
-    people, values = tables[PEOPLE], tables[VALUES]
+def _groups_of_second_table(
+    people: WrittenTable, values: WrittenTable, group: str, sensitive: Sequence[str]
+) -> _Groups:
+    """Read the second table, which has the number of records of each group with each sensitive value."""
     count = "count"
-    while count in told:
+    while count in sensitive:
         count += "_"
-    if sorted(values.names) != sorted([layout.group, *told, count]):
+    if sorted(values.names) != sorted([group, *sensitive, count]):
         raise VerificationFailed("the two tables do not have the columns that the manifest names")
-    how_many, groups = values.columns[count], values.columns[layout.group]
-    told_counts = [_count(written, people.n_records) for written in how_many.values]
-    counts = values.counts * np.array(told_counts, dtype=np.int64)[how_many.codes]
-    sizes = summed(groups.codes, counts, len(groups.values)).tolist()
-    members = people.columns[layout.group].values
-    if dict(zip(groups.values, sizes, strict=True)) != dict(
-        zip(members, people.occurrences(layout.group).tolist(), strict=True)
-    ):
+    counts, groups = values.columns[count], values.columns[group]
+    numbers = [_number_of_records(cell, people.n_records) for cell in counts.values]
+    n_records = values.counts * np.array(numbers, dtype=np.int64)[counts.codes]
+    sizes = sum_counts(groups.codes, n_records, len(groups.values)).tolist()
+    if dict(zip(groups.values, sizes, strict=True)) != people.occurrences(group):
         raise VerificationFailed("the two tables do not have the same number of records in every group")
-    return _Groups(values, groups.codes, counts)
+    return _Groups(values, groups.codes, n_records)
 
 
-def _count(written: Value, most: int) -> int:
-    digits = written if written is not None and written.isascii() and written.isdecimal() else "0"
+def _number_of_records(cell: Value, most: int) -> int:
+    digits = cell if cell is not None and cell.isascii() and cell.isdecimal() else "0"
     # thousands of digits cannot be read as a number, and none of them is needed
     if len(digits) > len(str(most)) or not 0 < int(digits) <= most:
         raise VerificationFailed("a count in the table of sensitive values is not a number of records")

@@ -32,14 +32,8 @@ _BLOCK = re.compile(
 )
 _LABEL = f"*({UNVERIFIED_CLAIM})*"
 _WORDS = (
-    "sfumato verify FOLDER",
-    "sfumato query FOLDER QUERY",
-    "layout",
-    "attributes",
-    "branches",
-    ".parquet",
-    MANIFEST,
-    REPORT,
+    *("sfumato verify FOLDER", "sfumato query FOLDER QUERY"),
+    *("layout", "attributes", "branches", ".parquet", MANIFEST, REPORT),
 )
 _LANGUAGE = "Python 3.9"
 _N_BLOCKS = 3
@@ -47,8 +41,8 @@ _N_BLOCKS = 3
 
 def readme_problem(text: str, manifest: Manifest) -> str:
     """Return the first difference between the README and the manifest; empty if there is none."""
-    blocks = list(_BLOCK.finditer(text))
-    if any(_digest(found["code"] or found["table"]) not in KNOWN_BLOCKS for found in blocks):
+    blocks = [(block["code"] or block["table"]).encode() for block in _BLOCK.finditer(text)]
+    if any(hashlib.sha256(block).hexdigest() not in KNOWN_BLOCKS for block in blocks):
         return "it has a program or a table that is not known"
     if len(blocks) != _N_BLOCKS:
         return "it lacks a program or the table of cells, or has one twice"
@@ -59,33 +53,27 @@ def readme_problem(text: str, manifest: Manifest) -> str:
         return str(error)
 
 
-def _digest(block: str) -> str:
-    return hashlib.sha256(block.encode()).hexdigest()
-
-
 def _prose_problem(prose: str, manifest: Manifest) -> str:
-    layout = manifest.layout
-    for name in _wanted(manifest):
+    layout, required = manifest.layout, _required_names(manifest)
+    for name in required:
         if f"`{name}`" not in prose:
             return f"it does not name {name!r}"
-    labelled = _labelled(manifest)
-    person = [] if layout.person is None else [layout.person]
-    names = {*person, *layout.attributes} - set(_WORDS)
-    stated_names = [
-        {name for name in names if f"`{name}`" in line} for line in prose.splitlines() if _LABEL in line
-    ]
-    if sorted(map(sorted, stated_names)) != sorted(map(sorted, labelled)):
+    labelled = _labelled_attributes(manifest)
+    names = {*layout.attributes, *filter(None, [layout.person])} - set(_WORDS)
+    lines = [line for line in prose.splitlines() if _LABEL in line]
+    named = [{name for name in names if f"`{name}`" in line} for line in lines]
+    if sorted(map(sorted, named)) != sorted(map(sorted, labelled)):
         return "a label of an unverified claim is missing, or is that of another statement"
-    known = {each for each in leaves(msgspec.to_builtins(manifest)) if isinstance(each, str)}
-    known |= {*_WORDS, *_wanted(manifest), *(f".{kind}" for kind in manifest.formats)}
+    known = {text for text in leaves(msgspec.to_builtins(manifest)) if isinstance(text, str)}
+    known |= {*_WORDS, *required, *(f".{kind}" for kind in manifest.formats)}
     for name in sorted(known, key=len, reverse=True):
         prose = prose.replace(f"`{name}`", "")
     lines = [line for line in prose.splitlines() if _LABEL in line]
     if prose.count(_LABEL) != len(labelled) or len(lines) != len(labelled):
         return "a label of an unverified claim is missing, or is there twice"
     prose = prose.replace(_LANGUAGE, "")
-    stated = re.findall(r"\d[\d,]*", prose)
-    if len(stated) != 1 or not shows(stated[0].rstrip(","), layout.n_original):
+    numerals = re.findall(r"\d[\d,]*", prose)
+    if len(numerals) != 1 or not shows(numerals[0].rstrip(","), layout.n_original):
         return "it states another number than that of the records of the original"
     if not any(re.search(r"\d", line) for line in lines):
         return "the number of records of the original has no label"
@@ -98,24 +86,23 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
     return ""
 
 
-def _labelled(manifest: Manifest) -> list[set[str]]:
+def _labelled_attributes(manifest: Manifest) -> list[set[str]]:
     """Return the attributes that each labelled statement names; the first names none."""
     attributes = manifest.layout.attributes.items()
-    named = [
+    statements = [
         {manifest.layout.person} if manifest.layout.person is not None else set(),
         {name for name, facts in attributes if facts.branches and name not in _WORDS},
         {name for name, facts in attributes if facts.whole and name not in _WORDS},
     ]
-    return [set(), *filter(None, named)]
+    return [set(), *filter(None, statements)]
 
 
-def _wanted(manifest: Manifest) -> list[str]:
-    """Return the names that the README must have."""
-    layout, parted = manifest.layout, partitioned_table(manifest)
+def _required_names(manifest: Manifest) -> list[str]:
+    layout, partitioned = manifest.layout, partitioned_table(manifest)
     names = [f"{name}.csv" for name in table_names(layout)]
-    names += [each for each in (layout.group, layout.person) if each is not None]
+    names += [column for column in (layout.group, layout.person) if column is not None]
     names += [name for name, facts in layout.attributes.items() if facts.branches or facts.whole]
-    names += [f"{parted}/", manifest.partition_by or ""] if parted is not None else []
+    names += [f"{partitioned}/", manifest.partition_by or ""] if partitioned is not None else []
     for facts in manifest.formats.values():
         names += [*facts.renamed, *facts.renamed.values()]
     return names

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from sfumato.verification.documents import is_number
+
 UNVERIFIED_CLAIM = "unverified claim by the publisher"
 """The label of every statement in a published folder that no reader can check from its files."""
 BOUNDS = ("at least", "at most", "above", "below")
@@ -22,11 +24,13 @@ _NUMBER = re.compile(
     re.ASCII,
 )
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
-# Shares have three digits at least, other numbers four: fewer could stand for too many values, 0.5 for 0.54.
+# Shares have three digits at least, other numbers four: with fewer, 0.5 could stand for 0.54.
 _SHARE_PRECISION, _PRECISION = 0.00501, 0.000501
-_ALL = 0.9999995
+# A share below this is not printed as 100%.
+_SMALLEST_WHOLE = 0.9999995
 _ROUNDING = 1e-9
 _ALMOST_ALL = ">99.9%"
+_JOINT = re.compile(r"[\s\u00a0(),;:=.]|with\b|and\b|none\b|true\b|false\b")
 
 
 def shows(text: str, value: Any) -> bool:
@@ -53,20 +57,20 @@ def shows(text: str, value: Any) -> bool:
 def _shows_number(text: str, value: float) -> bool:
     if text == _ALMOST_ALL:
         return 0.9995 <= value < 1
-    found = _NUMBER.fullmatch(text)
-    if found is None or ("," in found["digits"] and not _GROUPED.fullmatch(found["digits"])):
+    number = _NUMBER.fullmatch(text)
+    if number is None or ("," in number["digits"] and not _GROUPED.fullmatch(number["digits"])):
         return False
-    digits, exponent = found["digits"].replace(",", ""), (found["exponent"] or "e0").replace("\u2212", "-")
-    printed = float(f"{'-' if found['sign'] else ''}{digits}{exponent}")
-    wanted = 100 * value if found["share"] else float(value)
-    if isinstance(value, int) and not found["share"] and not found["exponent"]:
+    digits, exponent = number["digits"].replace(",", ""), (number["exponent"] or "e0").replace("\u2212", "-")
+    printed = float(f"{'-' if number['sign'] else ''}{digits}{exponent}")
+    expected = 100 * value if number["share"] else float(value)
+    if isinstance(value, int) and not number["share"] and not number["exponent"]:
         return printed == value
-    if found["share"] and printed == 100 and value < _ALL:
+    if number["share"] and printed == 100 and value < _SMALLEST_WHOLE:
         return False
-    precision = _SHARE_PRECISION if found["share"] else _PRECISION
-    last = 10.0 ** (int(exponent[1:]) - len(digits.partition(".")[2]))
-    off = abs(printed - wanted)
-    return off <= min(0.5 * last * (1 + _ROUNDING), precision * abs(wanted)) + _ROUNDING * abs(wanted)
+    precision = _SHARE_PRECISION if number["share"] else _PRECISION
+    last_digit = 10.0 ** (int(exponent[1:]) - len(digits.partition(".")[2]))
+    most = min(0.5 * last_digit * (1 + _ROUNDING), precision * abs(expected))
+    return abs(printed - expected) <= most + _ROUNDING * abs(expected)
 
 
 def shows_limit(text: str, value: float) -> str | None:
@@ -100,14 +104,17 @@ def shows_parts(text: str, value: Any) -> bool:
     names = sorted({part for part in parts if isinstance(part, str) and has_numerals(part)}, key=len)
     for name in reversed(names):
         text = text.replace(name, " ")
-    numbers = iter([part for part in parts if isinstance(part, (int, float)) and not isinstance(part, bool)])
-    return all(any(_shows_number(found, number) for number in numbers) for found in _numerals(text))
+    plain = [number[0].rstrip(",") for number in _NUMBER.finditer(re.sub(r"[^\x00-\x7f\u2212]", " ", text))]
+    # a numeric character other than 0 to 9 is a numeral by itself
+    numerals = plain + [sign for sign in text if sign.isnumeric() and not "0" <= sign <= "9"]
+    numbers = filter(is_number, parts)
+    return all(any(_shows_number(numeral, number) for number in numbers) for numeral in numerals)
 
 
 def shows_recipe(text: str, value: Mapping[str, Any]) -> bool:
     """Return whether a text has only names and numbers of a recipe or a model, each number by its name.
 
-    What is left at its default may be left out, and the order is free.
+    Parameters may be omitted, and their order is free.
 
     Examples
     --------
@@ -118,46 +125,41 @@ def shows_recipe(text: str, value: Mapping[str, Any]) -> bool:
     (False, False)
     """
     numbers = _numbers_by_name(value)
-    names = {each.casefold() for each in leaves(value) if isinstance(each, str) and each}
-    rest, name = text.casefold(), ""
-    known = sorted(names, key=len, reverse=True)
+    names = {leaf.casefold() for leaf in leaves(value) if isinstance(leaf, str) and leaf}
+    rest, last_name = text.casefold(), ""
+    longest_first = sorted(names, key=len, reverse=True)
     while rest:
-        word = next((each for each in known if rest.startswith(each)), None)
-        joint = _JOINT.match(rest)
-        number = _NUMBER.match(rest)
-        if word is not None and not rest[len(word) : len(word) + 1].isalnum():
-            rest, name = rest[len(word) :], word
+        name = next((name for name in longest_first if rest.startswith(name)), None)
+        joint, number = _JOINT.match(rest), _NUMBER.match(rest)
+        numeral = "" if number is None else number[0].rstrip(",")
+        if name is not None and not rest[len(name) : len(name) + 1].isalnum():
+            rest, last_name = rest[len(name) :], name
         elif joint is not None:
             rest = rest[joint.end() :]
-        elif number is not None and any(
-            _shows_number(number[0].rstrip(","), each) for each in numbers.get(name, ())
-        ):
-            rest = rest[len(number[0].rstrip(",")) :]
+        elif numeral and any(_shows_number(numeral, value) for value in numbers.get(last_name, ())):
+            rest = rest[len(numeral) :]
         else:
             return False
     return True
 
 
-_JOINT = re.compile(r"[\s\u00a0(),;:=.]|with\b|and\b|none\b|true\b|false\b")
-
-
 def _numbers_by_name(value: Any) -> dict[str, list[float]]:
     """Return each name with its numbers anywhere in nested objects."""
-    found: dict[str, list[float]] = {}
+    numbers: dict[str, list[float]] = {}
 
-    def collect(inner: Any, under: str) -> None:
+    def collect(inner: Any, name: str) -> None:
         if isinstance(inner, Mapping):
-            for key, each in inner.items():
+            for key, part in inner.items():
                 # a missing value is a name without a letter
-                collect(each, key.casefold() or under)
+                collect(part, key.casefold() or name)
         elif isinstance(inner, list):
-            for each in inner:
-                collect(each, under)
-        elif isinstance(inner, (int, float)) and not isinstance(inner, bool):
-            found.setdefault(under, []).append(inner)
+            for part in inner:
+                collect(part, name)
+        elif is_number(inner):
+            numbers.setdefault(name, []).append(inner)
 
     collect(value, "")
-    return found
+    return numbers
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -178,22 +180,8 @@ def has_numerals(text: str) -> bool:
     return any(sign.isnumeric() for sign in text)
 
 
-def _numerals(text: str) -> list[str]:
-    """Return the numerals of a text; a numeric character other than 0 to 9 is one by itself."""
-    plain = [found[0] for found in _NUMBER.finditer(re.sub(r"[^\x00-\x7f\u2212]", " ", text))]
-    return [each.rstrip(",") for each in plain] + [s for s in text if s.isnumeric() and not "0" <= s <= "9"]
-
-
-def same_value(said: Any, value: Any) -> bool:
-    """Return whether a value next to a text is the value itself, with fractions equal up to rounding."""
-    if isinstance(value, float) and isinstance(said, (int, float)) and not isinstance(said, bool):
-        return math.isclose(said, value, rel_tol=_ROUNDING, abs_tol=1e-15)
-    if isinstance(value, Mapping):
-        return (
-            isinstance(said, Mapping)
-            and list(said) == list(value)
-            and all(same_value(said[name], value[name]) for name in value)
-        )
-    if isinstance(value, list):
-        return isinstance(said, list) and len(said) == len(value) and all(map(same_value, said, value))
-    return type(said) is type(value) and bool(said == value)
+def same_value(marked: Any, value: Any) -> bool:
+    """Return whether the single value next to a text is the value itself, with fractions up to rounding."""
+    if isinstance(value, float) and is_number(marked):
+        return math.isclose(marked, value, rel_tol=_ROUNDING, abs_tol=1e-15)
+    return type(marked) is type(value) and bool(marked == value)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 _ALGORITHM = "Ed25519"
-_LARGEST_KEY = 1 << 16
+_MAX_KEY_BYTES = 1 << 16
 
 
 class SignatureFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -109,13 +109,13 @@ def fingerprint_of(key: Ed25519PublicKey) -> str:
     return "SHA256:" + hashlib.sha256(key.public_bytes_raw()).hexdigest()
 
 
-def signed(manifest: Manifest, key: Ed25519PrivateKey) -> SignatureFacts:
+def sign(manifest: Manifest, key: Ed25519PrivateKey) -> SignatureFacts:
     """Sign a manifest."""
     return SignatureFacts(
         algorithm=_ALGORITHM,
         over=MANIFEST,
-        public_key=_text(key.public_key().public_bytes_raw()),
-        signature=_text(key.sign(canonical(msgspec.to_builtins(manifest)))),
+        public_key=base64.b64encode(key.public_key().public_bytes_raw()).decode("ascii"),
+        signature=base64.b64encode(key.sign(canonical(msgspec.to_builtins(manifest)))).decode("ascii"),
     )
 
 
@@ -126,26 +126,25 @@ def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | N
         what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"
         return [Check(what, problem, unverified=True)]
     _require_cryptography()
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
     try:
         facts = msgspec.convert(read_json(folder, SIGNATURE), SignatureFacts, strict=True)
-        own = _key_of(facts)
+        signer = Ed25519PublicKey.from_public_bytes(base64.b64decode(facts.public_key, validate=True))
     except (msgspec.ValidationError, binascii.Error, ValueError):
         return [Check(f"{SIGNATURE} holds a signature", "it is damaged")]
     except VerificationFailed as error:
         return [Check(f"{SIGNATURE} holds a signature", str(error))]
-    checks = [
-        Check(
-            f"{MANIFEST} is signed by the key {manifest.signed_by}",
-            "" if fingerprint_of(own) == manifest.signed_by and _vouches(facts, own, folder) else "it is not",
-        )
-    ]
+    is_signed = fingerprint_of(signer) == manifest.signed_by and _is_signed_by(signer, facts, folder)
+    what = f"{MANIFEST} is signed by the key {manifest.signed_by}"
+    check = Check(what, "" if is_signed else "it is not")
     if key is None:
-        return [*checks, Check("that key is the publisher's: give --key to check it", unverified=True)]
-    known = fingerprint_of(key) == manifest.signed_by
-    return [*checks, Check("that key is the one that was given", "" if known else "it is another key")]
+        return [check, Check("that key is the publisher's: give --key to check it", unverified=True)]
+    is_given_key = fingerprint_of(key) == manifest.signed_by
+    return [check, Check("that key is the one that was given", "" if is_given_key else "it is another key")]
 
 
-def _vouches(facts: SignatureFacts, key: Ed25519PublicKey, folder: Path) -> bool:
+def _is_signed_by(key: Ed25519PublicKey, facts: SignatureFacts, folder: Path) -> bool:
     from cryptography.exceptions import InvalidSignature
 
     if (facts.algorithm, facts.over) != (_ALGORITHM, MANIFEST):
@@ -157,32 +156,22 @@ def _vouches(facts: SignatureFacts, key: Ed25519PublicKey, folder: Path) -> bool
     return True
 
 
-def _key_of(facts: SignatureFacts) -> Ed25519PublicKey:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-
-    return Ed25519PublicKey.from_public_bytes(base64.b64decode(facts.public_key, validate=True))
-
-
 def _require_cryptography() -> None:
     if importlib.util.find_spec("cryptography") is None:
         raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'")
 
 
 def _key_bytes(path: Path) -> bytes:
-    # files of the system, as /proc/kmsg, call themselves empty and are waited for
+    # files of the system, such as /proc/kmsg, report no size, and reading them waits for ever
     if os.path.exists(path) and not (os.path.isfile(path) and os.path.getsize(path)):
         raise UserError(f"the key {path.name or path} is no plain file; name the file that holds it")
     try:
         with path.open("rb") as file:
-            written = file.read(_LARGEST_KEY + 1)
+            written = file.read(_MAX_KEY_BYTES + 1)
     except OSError as error:
         raise UserError(f"cannot read the key {path.name}: {error.strerror}") from None
     except ValueError:
         raise UserError("cannot read a key with a NUL character in its path; check the path") from None
-    if len(written) > _LARGEST_KEY:
+    if len(written) > _MAX_KEY_BYTES:
         raise UserError(f"{path.name} is too large for a key")
     return written
-
-
-def _text(raw: bytes) -> str:
-    return base64.b64encode(raw).decode("ascii")

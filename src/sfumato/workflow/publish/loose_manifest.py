@@ -11,8 +11,7 @@ import sfumato
 from sfumato.results.release import Release
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.runtime.files import files_beside
-from sfumato.verification.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, read_json
-from sfumato.verification.documents import written as as_json
+from sfumato.verification.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, json_text, read_json
 from sfumato.verification.folder import fingerprint
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 from sfumato.workflow.publish.manifest_record import (
@@ -48,7 +47,7 @@ def write_with_manifest(release: Release, path: Path) -> tuple[tuple[Path, ...],
             target.name: fingerprint(place.parent, place.name)
             for target, place in zip(targets, places, strict=True)
         }
-        beside.write_text(as_json(_manifest(release, found)), encoding="utf-8")
+        beside.write_text(json_text(_manifest(release, found)), encoding="utf-8")
     return tuple(targets), manifest
 
 

@@ -43,7 +43,7 @@ from sfumato.runtime.numerals import (
 )
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.soundness import broken_promise, unfit_reason
-from sfumato.verification.certificate import certificate_check, publisher_s
+from sfumato.verification.certificate import certificate_check, publisher_certificate
 from sfumato.verification.check import ALWAYS_CLAIMED
 from sfumato.verification.documents import (
     FORMAT,
@@ -54,9 +54,9 @@ from sfumato.verification.documents import (
     ParentFacts,
     RecipeFacts,
     UnverifiedClaims,
+    json_text,
     read_manifest,
 )
-from sfumato.verification.documents import written as as_json
 from sfumato.verification.folder import (
     CERTIFICATE,
     DATAPACKAGE,
@@ -68,7 +68,7 @@ from sfumato.verification.folder import (
     file_names,
     fingerprint,
 )
-from sfumato.verification.signature import fingerprint_of, read_private_key, signature_checks, signed
+from sfumato.verification.signature import fingerprint_of, read_private_key, sign, signature_checks
 from sfumato.verification.written_tables import read_tables
 from sfumato.workflow.project.default_measures import Written, default_measures
 from sfumato.workflow.project.project_file import Project, Publication, unnamed
@@ -424,7 +424,7 @@ def _write_all(
     manifest = msgspec.structs.replace(manifest, files=_file_facts(place, manifest.files))
     _write_json(place / MANIFEST, manifest)
     if key is not None:
-        _write_json(place / SIGNATURE, signed(manifest, key))
+        _write_json(place / SIGNATURE, sign(manifest, key))
     return written
 
 
@@ -512,7 +512,7 @@ def _certify(place: Path, written: ReadBack) -> None:
     manifest = read_manifest(place)
     (place / CERTIFICATE).touch()
     checks = [*data_checks(place, manifest, written), *signature_checks(place, manifest, None)]
-    _write_json(place / CERTIFICATE, publisher_s(place, manifest, checks))
+    _write_json(place / CERTIFICATE, publisher_certificate(place, manifest, checks))
     failed = [each for each in (*checks, certificate_check(place, manifest, checks)) if not each.holds]
     if failed:
         raise VerificationFailed(
@@ -739,4 +739,4 @@ def _slug(title: str) -> str:
 
 
 def _write_json(place: Path, document: msgspec.Struct | dict[str, Any]) -> None:
-    place.write_text(as_json(document), encoding="utf-8")
+    place.write_text(json_text(document), encoding="utf-8")

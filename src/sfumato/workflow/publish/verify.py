@@ -19,9 +19,9 @@ from sfumato.results.decision import now
 from sfumato.results.verification_outcome import Verification
 from sfumato.runtime.errors import CannotTell, SfumatoError, UserError
 from sfumato.runtime.files import file_beside
-from sfumato.verification.certificate import certificate_check, certified
+from sfumato.verification.certificate import certificate_check, certify
 from sfumato.verification.check import Check, check_folder
-from sfumato.verification.documents import Manifest, read_manifest, release_number, written
+from sfumato.verification.documents import Manifest, json_text, read_manifest, release_number
 from sfumato.verification.folder import read_bytes
 from sfumato.verification.page_check import (
     LARGEST_PAGE,
@@ -31,7 +31,7 @@ from sfumato.verification.page_check import (
     wording_words,
 )
 from sfumato.verification.page_statements import Statements
-from sfumato.verification.published_view import published
+from sfumato.verification.published_view import public_view
 from sfumato.verification.signature import read_public_key, signature_checks
 from sfumato.verification.written_tables import WrittenTable
 from sfumato.workflow.publish.folder_layout import Layout, as_release
@@ -91,9 +91,9 @@ def write_certificate(found: Verification, folder: str | Path, path: str | Path,
     target = Path(path)
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; choose a new file (nothing is ever overwritten)")
-    certificate = certified(Path(folder), found.checks, by=by, version=sfumato.__version__, when=now())
+    certificate = certify(Path(folder), found.checks, by=by, version=sfumato.__version__, when=now())
     with file_beside(target) as place:
-        place.write_text(written(certificate), encoding="utf-8")
+        place.write_text(json_text(certificate), encoding="utf-8")
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _page_checks(
 
     statements = Statements(
         manifest,
-        published(tables, manifest.layout),
+        public_view(tables, manifest.layout),
         tables,
         release_number(manifest.sfumato) > release_number(sfumato.__version__),
     )

@@ -21,7 +21,7 @@ from sfumato.runtime.arrays import Integers, secret_order
 from sfumato.runtime.errors import ParameterError, UserError, suggestion
 from sfumato.runtime.files import file_beside, folder_beside, write_rows
 from sfumato.sanitizers.base import Sanitizer, sanitize
-from sfumato.verification.documents import written as as_json
+from sfumato.verification.documents import json_text
 from sfumato.workflow.project.default_measures import Written
 from sfumato.workflow.publish.publish import publish, require_new
 from sfumato.workflow.query import score
@@ -149,7 +149,7 @@ def challenge(
         (here / "score.py").write_text(Path(score.__file__).read_text("utf-8"), encoding="utf-8")
         (here / "RULES.md").write_text(_rules(release, told, asked, targets), encoding="utf-8")
         with file_beside(private, private=True) as file:
-            file.write_text(as_json({"format": 1, "answers": sealed}), encoding="utf-8")
+            file.write_text(json_text({"format": 1, "answers": sealed}), encoding="utf-8")
     return Challenge(place, private, release, targets, len(outsiders), told, asked)
 
 
