@@ -268,7 +268,6 @@ def _data_package_check(folder: Path, manifest: Manifest, tables: Tables) -> Che
 def _resources(
     folder: Path, manifest: Manifest, table: str, written: WrittenTable
 ) -> Iterator[dict[str, Any]]:
-    """Describe the files of a table."""
     parts, column = partition_files(manifest), manifest.partition_by
     files = _data_files(manifest, table, parts)
     if column is None or f"{table}.parquet" in files:

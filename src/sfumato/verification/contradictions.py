@@ -610,7 +610,6 @@ def _band_problems(folder: _Folder) -> Iterator[str]:
 
 
 def _figure_problem(folder: _Folder, figure: OwnerFigure) -> str:
-    """Return the problem with a single figure, if any."""
     manifest, method = folder.manifest, folder.method
     known = FIGURES.get(figure.measure)
     if known is None and figure.measure in MEASURES:

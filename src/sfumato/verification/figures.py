@@ -357,8 +357,6 @@ def _without_each(view: PublicView) -> dict[str, dict[str, float]]:
 
 
 def _level_of(model: KnownModel) -> KnownMeasure:
-    """Return the level of a model as a measure."""
-
     def compute(view: PublicView, parameters: Mapping[str, Any]) -> list[Recomputed]:
         if model.level is not MODELS["k-anonymity"].level and not view.sensitive:
             raise DoesNotApply("the release has no sensitive attribute")

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification.page_markup import Element
@@ -93,10 +94,7 @@ class _Axis:
         return min(self.begin, self.end) + 1 < position < max(self.begin, self.end) - 1
 
 
-@dataclass(frozen=True)
-class _Panel:
-    """Two axes, of sizes and of shares."""
-
+class _Panel(NamedTuple):
     x: _Axis
     y: _Axis
 

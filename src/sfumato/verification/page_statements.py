@@ -293,7 +293,6 @@ class Statements:
     # Rows of claims and of the owner's figures
 
     def _row(self, place: int) -> tuple[str, ...]:
-        """Return the statements of the row of a claim."""
         claim, here = self.manifest.claims[place], ("claims", place)
         fields: list[str] = [*self._name(here, claim), pointer(*here, "better")]
         fields += [pointer(*here, "detail", name) for name in claim.detail if name != "reason"]
@@ -307,7 +306,6 @@ class Statements:
         return (*fields, *self._limit_fields(claim, pointer("cells", "met", "claims", place)))
 
     def _figure_row(self, place: int) -> tuple[str, ...]:
-        """Return the statements of the row of an owner's figure."""
         figure, here = self.manifest.unverified.figures[place], ("unverified", "figures", place)
         fields = [*self._name(here, figure), pointer(*here, "better"), *self._band(place)]
         if figure.band is not None:
@@ -359,7 +357,6 @@ class Statements:
         return AnyOf(tuple(tuple(_joined(parts)) for parts in ordered), ordered=False)
 
     def _models(self) -> Iterator[str]:
-        """Yield the statements of each model that the recipe promises."""
         for place, requirement in enumerate(self.manifest.requirements):
             yield pointer("requirements", place, "model")
             yield pointer("requirements", place, "limit")
