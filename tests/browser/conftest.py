@@ -32,11 +32,11 @@ SIZES = {"desktop": (1280, 900), "narrow": (360, 740)}
 
 # Each workbench is a process of its own, but all begin where this one has come: most of a start is imports.
 PROCESSES = multiprocessing.get_context("forkserver")
-ROOMS = ("measures", "miners", "models", "sanitizers", "search", "workbench.server")
+ROOMS = ("measures", "miners", "models", "sanitizers", "searches", "interfaces.workbench.server")
 IMPORTED = [
     *(f"sfumato.{room}" for room in ROOMS),
     *(f"sfumato.interfaces.workbench.routes.{page}" for page in PAGES),
-    *("matplotlib.figure", "numba", "pyarrow.csv", "pyarrow.parquet", "uvicorn"),
+    *("numba", "pyarrow.csv", "pyarrow.parquet", "uvicorn"),
 ]
 PROGRAM = """\
 import os, sys
