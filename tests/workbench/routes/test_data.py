@@ -145,7 +145,7 @@ def test_a_column_without_a_role_can_be_given_one(
     assert "has no role" not in ready(HERE).text
 
 
-def test_a_hindrance_is_shown_and_the_page_still_works(folder: Path, ready: Callable[..., Any]) -> None:
+def test_a_problem_is_shown_and_the_page_still_works(folder: Path, ready: Callable[..., Any]) -> None:
     (folder / "sex.csv").write_text("f;woman;*\n")
     broken = PROJECT.replace(
         '[attributes.sex]\nrole = "quasi-identifying"',

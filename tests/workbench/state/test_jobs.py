@@ -138,7 +138,7 @@ def test_a_crash_is_said_and_harms_nothing(jobs: Jobs, folder: Path, gate: Any) 
     os.kill(job._child.pid, signal.SIGKILL)
     report = job.wait(PATIENCE)
     assert report.state == "failed"
-    assert "What was stored is kept" in report.said
+    assert "What was stored is kept" in report.problem
     assert len(stored(path)) == 3
     job = jobs.start(path, workers=1)
     until(lambda: job.report.progress)
@@ -148,7 +148,7 @@ def test_what_the_library_refuses_is_said_in_its_words(jobs: Jobs, folder: Path)
     path = written(folder, PROJECT.partition("[[candidates]]")[0])
     report = jobs.start(path).wait(PATIENCE)
     assert report.state == "failed"
-    assert "no candidates; add a [[candidates]] block" in report.said
+    assert "no candidates; add a [[candidates]] block" in report.problem
 
 
 def test_an_exploration_of_the_command_line_is_noticed(jobs: Jobs, folder: Path) -> None:
@@ -159,7 +159,7 @@ def test_an_exploration_of_the_command_line_is_noticed(jobs: Jobs, folder: Path)
         assert is_being_explored(place)
         report = jobs.start(path).wait(PATIENCE)
         assert report.state == "failed"
-        assert "another `sfumato explore` is at work" in report.said
+        assert "another `sfumato explore` is at work" in report.problem
     assert not is_being_explored(place)
 
 

@@ -111,7 +111,7 @@ def test_only_the_last_few_are_kept(folder: Path, patience: float) -> None:
     for width in range(1, 9):
         path.write_text(PROJECT.replace("[5, 10, 20]", f"[{width}]"))
         projects.look(path).result(patience)
-    assert sum(key[0] == "look" for key in begun._works) <= tasks._KEPT + 1
+    assert sum(key[0] == "look" for key in begun._tasks) <= tasks._KEPT + 1
 
 
 def test_the_first_page_needs_nothing_heavy(folder: Path) -> None:

@@ -35,5 +35,5 @@ def test_requests_at_the_same_time_get_the_same_candidates(folder: Path) -> None
 
 def test_two_workbenches_share_nothing(folder: Path) -> None:
     one, other = (state_behind(application(folder, token=TOKEN)) for _ in range(2))
-    for part in ("projects", "works", "jobs", "sheets", "findings", "is_complete"):
+    for part in ("projects", "tasks", "jobs", "sheets", "findings", "is_complete"):
         assert getattr(one, part) is not getattr(other, part), part

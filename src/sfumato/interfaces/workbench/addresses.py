@@ -21,7 +21,10 @@ def slug(name: str) -> str:
     >>> slug("marital-status"), slug("../x"), slug("..")
     ('marital-status', '~2e~2e~2fx', '~2e~2e')
     """
-    return "".join(sign if _stays(sign) else _hex(sign) for sign in name)
+    return "".join(
+        sign if _stays(sign) else "".join(f"~{byte:02x}" for byte in sign.encode("utf-8", "surrogateescape"))
+        for sign in name
+    )
 
 
 def named(address: str, names: Iterable[str], what: str) -> str:
@@ -61,7 +64,7 @@ def has_page(request: Request, page: str) -> bool:
 def next_page(fields: Mapping[str, str], file: str) -> str | None:
     """Return where to continue with a file of new records; ``None`` for one that starts a project.
 
-    What a form says never becomes an address: only the slugs in it do.
+    A text of a form never becomes an address: only the slugs in it do.
 
     Examples
     --------
@@ -82,7 +85,3 @@ def _is_slug(part: str) -> bool:
 
 def _stays(sign: str) -> bool:
     return sign.isalnum() or sign in "_-"
-
-
-def _hex(sign: str) -> str:
-    return "".join(f"~{byte:02x}" for byte in sign.encode("utf-8", "surrogateescape"))

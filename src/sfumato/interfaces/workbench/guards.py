@@ -112,16 +112,16 @@ class WithoutDetails:
 
 
 def _fault(scope: Scope, error: Exception) -> Response:
-    status, said = 500, "Something went wrong inside sfumato."
+    status, words = 500, "Something went wrong inside sfumato."
     if isinstance(error, MemoryError):
-        status, said = 507, "This machine does not have enough memory for that; use a smaller table."
-    said += " Nothing that was stored is lost."
+        status, words = 507, "This machine does not have enough memory for that; use a smaller table."
+    words += " Nothing that was stored is lost."
     try:
-        return problem(Request(scope), status, said)
-    except Exception as another:
-        # what breaks one page may break this one too
-        _note(another)
-        return PlainTextResponse(said, status)
+        return problem(Request(scope), status, words)
+    except Exception as second:
+        # the cause may break this page, too
+        _note(second)
+        return PlainTextResponse(words, status)
 
 
 def _note(error: Exception) -> None:
@@ -140,8 +140,8 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on to the next guard."""
         if scope["type"] == "http" and _host(Headers(scope=scope).get("host", "")) not in self.hosts:
-            said = "This workbench answers only under its own address."
-            await problem(Request(scope), 400, said)(scope, receive, send)
+            words = "This workbench answers only under its own address."
+            await problem(Request(scope), 400, words)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
@@ -180,15 +180,18 @@ class TokenGuard:
         brought = QueryParams(scope["query_string"]).get("token", "")
         if self._knows(scope):
             app: ASGIApp = RedirectResponse(_without_token(scope), 303) if brought else self.app
-        elif brought and scope["method"] == "GET" and self._is_token(brought):
+        elif (
+            brought
+            and scope["method"] == "GET"
+            and hmac.compare_digest(brought.encode(), self.token.encode())
+        ):
             app = self._let_in(scope)
         else:
-            said = "Open the address that the workbench wrote in the terminal. It works once, in one browser."
-            app = problem(Request(scope), 403, said)
+            words = (
+                "Open the address that the workbench wrote in the terminal. It works once, in one browser."
+            )
+            app = problem(Request(scope), 403, words)
         await app(scope, receive, send)
-
-    def _is_token(self, brought: str) -> bool:
-        return hmac.compare_digest(brought.encode(), self.token.encode())
 
     def _knows(self, scope: Scope) -> bool:
         # other programs of this machine set cookies here too, and not all of them are well formed
@@ -225,8 +228,8 @@ class OwnWrites:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or pass on to the next guard."""
         if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD") and not _is_own(scope):
-            said = "Only the workbench's own pages may change anything."
-            await problem(Request(scope), 403, said)(scope, receive, send)
+            words = "Only the workbench's own pages may change anything."
+            await problem(Request(scope), 403, words)(scope, receive, send)
             return
         await self.app(scope, receive, send)
 
@@ -254,8 +257,8 @@ class LimitedSize:
             return
         most = self.upload_bytes if scope["path"] == UPLOAD else FORM_BYTES
         too_large = HTTPException(413, f"This is larger than the limit of {most / 2**20:,.0f} MiB.")
-        said = Headers(scope=scope).get("content-length", "0")
-        if not said.isdecimal() or int(said) > most:
+        declared = Headers(scope=scope).get("content-length", "0")
+        if not declared.isdecimal() or int(declared) > most:
             await problem(Request(scope), too_large.status_code, too_large.detail)(scope, receive, send)
             return
         arrived = 0

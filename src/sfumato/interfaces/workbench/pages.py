@@ -36,7 +36,7 @@ FRAGMENT = "Sfumato-Fragment"
 """The header with which our script asks for a page without its frame."""
 
 _READINESS_POLL = "ready"
-_MESSAGE_COOKIE = "sfumato-said"
+_MESSAGE_COOKIE = "sfumato-message"
 _TITLES = {
     400: "Not understood",
     403: "No access",
@@ -75,19 +75,19 @@ def page(request: Request, template: str, *, status: int = 200, **facts: Any) ->
 
 
 def problem(
-    request: Request, status: int, said: str, remedy: str = "", *, mends_file: bool = False
+    request: Request, status: int, message: str, remedy: str = "", *, mends_file: bool = False
 ) -> HTMLResponse:
     """Describe an error, and link to the data file page if changes there may help."""
-    facts = {"title": _TITLES.get(status, "That did not work"), "said": said, "remedy": remedy}
+    facts = {"title": _TITLES.get(status, "That did not work"), "message": message, "remedy": remedy}
     return page(request, "problem.html.j2", status=status, mends_file=mends_file, **facts)
 
 
-def back(request: Request, address: str, said: str = "") -> RedirectResponse:
+def back(request: Request, address: str, message: str = "") -> RedirectResponse:
     """Redirect to a page after a change, with one sentence to show there."""
     response = RedirectResponse(address, 303)
-    if said:
+    if message:
         response.set_cookie(
-            _MESSAGE_COOKIE, json.dumps(said), max_age=60, httponly=True, samesite="strict", path="/"
+            _MESSAGE_COOKIE, json.dumps(message), max_age=60, httponly=True, samesite="strict", path="/"
         )
     return response
 
@@ -106,9 +106,14 @@ def on_http_exception(request: Request, error: Exception) -> Response:
     """Show the refusal of a route."""
     if not isinstance(error, HTTPException):
         raise error
-    is_ours = error.detail != HTTPStatus(error.status_code).phrase
-    said = error.detail if is_ours and " " in error.detail else _default(error.status_code)
-    return problem(request, error.status_code, said)
+    message = "The request cannot be answered."
+    if error.detail != HTTPStatus(error.status_code).phrase and " " in error.detail:
+        message = error.detail
+    elif error.status_code == 404:
+        message = "There is no page at this address."
+    elif error.status_code == 405:
+        message = "The page cannot be used like this."
+    return problem(request, error.status_code, message)
 
 
 def on_sfumato_error(request: Request, error: Exception) -> Response:
@@ -123,14 +128,8 @@ def on_still_reading(request: Request, error: Exception) -> Response:
     """Show the loading page."""
     if not isinstance(error, StillReading):
         raise error
-    facts = {"name": error.name, "doing": error.doing, "said": error.said}
+    facts = {"name": error.name, "doing": error.doing, "message": error.message}
     return page(request, "loading.html.j2", status=202, **facts)
-
-
-def _default(status: int) -> str:
-    if status == 404:
-        return "There is no page at this address."
-    return "The page cannot be used like this." if status == 405 else "The request cannot be answered."
 
 
 def _navigation(request: Request) -> list[tuple[str, str, bool]]:
@@ -152,23 +151,23 @@ def _messages(request: Request) -> list[str]:
     if request.headers.get(FRAGMENT) == _READINESS_POLL:
         return []
     try:
-        said = json.loads(request.cookies.get(_MESSAGE_COOKIE, '""'))
+        message = json.loads(request.cookies.get(_MESSAGE_COOKIE, '""'))
     except ValueError:
         return []
-    return [said] if isinstance(said, str) and said else []
+    return [message] if isinstance(message, str) and message else []
 
 
 @cache
 def environment() -> jinja2.Environment:
     """Return the environment of all templates."""
-    made = html_templates("sfumato.interfaces.workbench")
-    made.filters["count"] = lambda value: f"{value:,}"
-    made.filters["joined"] = partial(_in_words, "joined")
-    made.filters["share"] = partial(_in_words, "share")
-    made.filters["sentence"] = sentence
-    made.filters["number"] = partial(_in_words, "number")
-    made.globals["slug"] = slug
-    return made
+    jinja = html_templates("sfumato.interfaces.workbench")
+    jinja.filters["count"] = lambda value: f"{value:,}"
+    jinja.filters["joined"] = partial(_in_words, "joined")
+    jinja.filters["share"] = partial(_in_words, "share")
+    jinja.filters["sentence"] = sentence
+    jinja.filters["number"] = partial(_in_words, "number")
+    jinja.globals["slug"] = slug
+    return jinja
 
 
 def _in_words(how: str, *given: Any) -> str:

@@ -169,10 +169,10 @@ def _own_names() -> set[str]:
     """Return the names and addresses by which other machines reach this one."""
     name = socket.gethostname()
     try:
-        found = {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
+        addresses = {str(entry[4][0]) for entry in socket.getaddrinfo(name, None)}
     except OSError:
-        found = set()
-    return {name.lower(), socket.getfqdn().lower(), *map(_bracketed, found)}
+        addresses = set()
+    return {name.lower(), socket.getfqdn().lower(), *map(_bracketed, addresses)}
 
 
 def _bound(address: str, port: int) -> socket.socket:

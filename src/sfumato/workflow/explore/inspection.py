@@ -28,7 +28,6 @@ from sfumato.registry.display import listed
 from sfumato.results import formatting
 from sfumato.results.measurement import Measurement, measure
 from sfumato.results.release import LinkedRelease, Release, released
-from sfumato.workflow.explore.column_uniqueness import Distinction, singling_out
 from sfumato.workflow.project.project_file import Project
 
 # From this share of records on that agree with others, somebody should say whether they are one person's.

@@ -55,18 +55,18 @@ def typed(form: Mapping[str, Any], before: Mapping[str, str]) -> dict[str, str]:
 
 def complaints(given: Mapping[str, str]) -> dict[str, str]:
     """Return what is wrong, by field."""
-    marks, found = given["missing-values"].split("\n"), {}
+    marks, errors = given["missing-values"].split("\n"), {}
     if given["decimal"] not in DECIMALS:
-        found["decimal"] = "Choose one of the list."
+        errors["decimal"] = "Choose one of the list."
     if given["thousands"] not in THOUSANDS:
-        found["thousands"] = "Choose one of the list."
+        errors["thousands"] = "Choose one of the list."
     elif given["thousands"] == given["decimal"]:
-        found["thousands"] = "This is the decimal mark already; choose another mark, or none."
+        errors["thousands"] = "This is the decimal mark already; choose another mark, or none."
     if len(marks) > _MOST_MARKS or any(len(mark) > _LONGEST_MARK for mark in marks):
-        found["missing-values"] = (
+        errors["missing-values"] = (
             f"Give at most {_MOST_MARKS} marks, none longer than {_LONGEST_MARK} characters."
         )
-    return found
+    return errors
 
 
 def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
@@ -83,15 +83,15 @@ def put_data(document: TOMLDocument, given: Mapping[str, str]) -> None:
 
 def with_guessed_marks(given: Mapping[str, str], table: Table) -> dict[str, str]:
     """Guess the codes for missing values and the decimal mark that the form leaves at their defaults."""
-    found = dict(given)
+    guessed = dict(given)
     missing = frozenset(given["missing-values"].split("\n")) - {""}
     if not missing:
         likely = likely_missing_values(table)
-        missing, found["missing-values"] = frozenset(likely), "\n".join(likely)
+        missing, guessed["missing-values"] = frozenset(likely), "\n".join(likely)
     if (given["decimal"], given["thousands"]) == (".", ""):
-        found["decimal"] = decimal_mark_without(table, missing)
-        found["thousands"] = thousands_mark(table, found["decimal"], missing)
-    return found
+        guessed["decimal"] = decimal_mark_without(table, missing)
+        guessed["thousands"] = thousands_mark(table, guessed["decimal"], missing)
+    return guessed
 
 
 def choices(data: Data) -> dict[str, dict[str, str]]:
@@ -116,18 +116,18 @@ def _with_own(offered: dict[str, str], own: str | None) -> dict[str, str]:
 def date_fields(look: Look) -> dict[str, tuple[str, str, dict[str, str]]]:
     """Return a field for each date column: the column, its format, and formats with examples."""
     guesses = {guess.name: guess for guess in look.records.guesses}
-    found = {}
-    for each in look.project.schema.attributes:
-        guess = guesses.get(each.name)
-        if guess is None or not each.is_released:
+    fields = {}
+    for attribute in look.project.schema.attributes:
+        guess = guesses.get(attribute.name)
+        if guess is None or not attribute.is_released:
             continue
-        if isinstance(each.hierarchy, Dates):
-            format_ = each.hierarchy.format
-            found[_field(each.name)] = (each.name, format_, date_examples(format_))
+        if isinstance(attribute.hierarchy, Dates):
+            format_ = attribute.hierarchy.format
+            fields[_field(attribute.name)] = (attribute.name, format_, date_examples(format_))
         elif isinstance(guess.hierarchy, Dates):
             offered = {"": "not generalised as dates"} | date_examples(guess.hierarchy.format)
-            found[_field(each.name)] = (each.name, "", offered)
-    return found
+            fields[_field(attribute.name)] = (attribute.name, "", offered)
+    return fields
 
 
 def put_dates(
@@ -176,8 +176,7 @@ def guess_again(document: TOMLDocument, look: Look | None, guesses: tuple[Guess,
 
 def _was_guessed(look: Look, name: str) -> bool:
     """Return whether an attribute's kind and hierarchy are the guessed ones, so that nobody chose them."""
-    attribute = next((each for each in look.project.schema.attributes if each.name == name), None)
-    guess = next((each for each in look.records.guesses if each.name == name), None)
+    attribute, guess = look.attribute(name), look.guess(name)
     if attribute is None or guess is None or attribute.lowest_level:
         return False
     return attribute.hierarchy == guess.hierarchy and attribute.kind in (None, guess.kind)

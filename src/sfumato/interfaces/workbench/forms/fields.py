@@ -122,53 +122,54 @@ def fields(
     helps, defaults = parameter_help(cls), methods.defaults_of(cls)
     shown = []
     for name, sort, options in _sorted_parameters(cls, known):
-        one = Field(f"{prefix}.{name}", name, sort, swept, options=options, help=helps.get(name, ()))
+        input_ = Field(f"{prefix}.{name}", name, sort, swept, options=options, help=helps.get(name, ()))
         if sort == "models":
-            shown.append(replace(one, models=_model_choices(one.key, given.get(name, defaults[name]), swept)))
+            models = _model_choices(input_.key, given.get(name, defaults[name]), swept)
+            shown.append(replace(input_, models=models))
             continue
-        default = texts_of(one.sort, one.swept, defaults[name]) if name in defaults else ()
-        values = texts_of(one.sort, one.swept, given[name]) if name in given else default
-        shown.append(replace(one, values=values, default=", ".join(default)))
+        default = texts_of(sort, swept, defaults[name]) if name in defaults else ()
+        values = texts_of(sort, swept, given[name]) if name in given else default
+        shown.append(replace(input_, values=values, default=", ".join(default)))
     return tuple(shown)
 
 
 def read(cls: type[Any], typed: Typed, *, swept: bool = False, prefix: str = "p") -> Reading:
     """Return what was typed into the inputs of a class; an empty input keeps its default."""
-    found = Reading({})
+    reading = Reading({})
     for name, sort, _ in _sorted_parameters(cls, Known()):
         key = f"{prefix}.{name}"
         if sort == "models":
             inner = _read_models(key, typed, swept)
-            found.errors.update(inner.errors)
+            reading.errors.update(inner.errors)
             if inner.parameters:
-                found.parameters[name] = inner.parameters
+                reading.parameters[name] = inner.parameters
             continue
         texts = [text for text in typed.getlist(key) if isinstance(text, str)]
         try:
             value = value_of(sort, swept, texts)
         except ParameterError as error:
-            found.errors[key] = str(error)
+            reading.errors[key] = str(error)
             continue
         if value is not None:
-            found.parameters[name] = value
-    return found
+            reading.parameters[name] = value
+    return reading
 
 
 def with_typed(shown: Iterable[Field], typed: Typed, errors: Mapping[str, str]) -> tuple[Field, ...]:
     """Return inputs with what was typed and its errors, so that nobody has to type it again."""
-
-    def again(one: Field) -> Field:
-        if one.sort != "models":
-            values = tuple(text for text in typed.getlist(one.key) if isinstance(text, str))
-            return replace(one, values=values, error=errors.get(one.key, ""))
-        ticked = typed.getlist(one.key)
-        models = [
-            replace(model, chosen=model.name in ticked, fields=with_typed(model.fields, typed, errors))
-            for model in one.models
-        ]
-        return replace(one, models=tuple(models), error=errors.get(one.key, ""))
-
-    return tuple(again(one) for one in shown)
+    filled = []
+    for input_ in shown:
+        submitted, error = typed.getlist(input_.key), errors.get(input_.key, "")
+        if input_.sort == "models":
+            models = tuple(
+                replace(model, chosen=model.name in submitted, fields=with_typed(model.fields, typed, errors))
+                for model in input_.models
+            )
+            filled.append(replace(input_, models=models, error=error))
+        else:
+            values = tuple(text for text in submitted if isinstance(text, str))
+            filled.append(replace(input_, values=values, error=error))
+    return tuple(filled)
 
 
 def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,8 +178,9 @@ def tidy(cls: type[Any], parameters: Mapping[str, Any], before: Mapping[str, Any
     kept: dict[str, Any] = {}
     for name, value in parameters.items():
         if name == "model" and isinstance(value, Mapping):
-            was = before.get(name)
-            kept[name] = {model: _tidy_model(model, given, was) for model, given in value.items()}
+            kept[name] = {
+                model: _tidy_model(model, given, before.get(name)) for model, given in value.items()
+            }
         elif name in before or name not in defaults or value != defaults[name]:
             kept[name] = value
     return kept
@@ -191,10 +193,13 @@ def blame(
 
     It is the one without which the library would not complain, or would complain of something else.
     """
-    guilty = [each for each in parameters if _complaint(kind, name, _without(parameters, each)) != message]
+    guilty = []
+    for parameter in parameters:
+        others = {key: value for key, value in parameters.items() if key != parameter}
+        if _complaint(kind, name, others) != message:
+            guilty.append(parameter)
     if len(guilty) != 1:
-        named = [each for each in guilty if re.search(rf"\b{re.escape(each)}\b", message)]
-        guilty = named[:1]
+        guilty = [parameter for parameter in guilty if re.search(rf"\b{re.escape(parameter)}\b", message)][:1]
     if not guilty:
         return ""
     key = f"{prefix}.{guilty[0]}"
@@ -246,8 +251,8 @@ def summary(cls: type[Any]) -> tuple[str, ...]:
 def _sorted_parameters(cls: type[Any], known: Known) -> list[tuple[str, Sort, tuple[str, ...]]]:
     hints, named = get_type_hints(cls), methods.named_in(cls)
     return [
-        (name, *_sort(name, hints[each.name], named.get(name, ""), known))
-        for name, each in methods.parameters_of(cls).items()
+        (name, *_sort(name, hints[field_.name], named.get(name, ""), known))
+        for name, field_ in methods.parameters_of(cls).items()
     ]
 
 
@@ -299,12 +304,12 @@ def _read_models(key: str, typed: Typed, swept: bool) -> Reading:
     ticked = [name for name in methods.registered("model") if name in typed.getlist(key)]
     if not ticked:
         return Reading({}, {key: "tick at least one model"})
-    found = Reading({})
+    reading = Reading({})
     for name in ticked:
         inner = read(methods.look_up("model", name), typed, swept=swept, prefix=f"{key}.{name}")
-        found.parameters[name] = inner.parameters
-        found.errors.update(inner.errors)
-    return found
+        reading.parameters[name] = inner.parameters
+        reading.errors.update(inner.errors)
+    return reading
 
 
 def _tidy_model(name: str, given: Mapping[str, Any], before: Any) -> dict[str, Any]:
@@ -323,14 +328,10 @@ def _complaint(kind: methods.Kind, name: str, parameters: Mapping[str, Any]) -> 
             Sweep(name, parameters).recipes()
         elif kind == "model":
             check_how_many(name, parameters)
-            for one in choices(parameters):
-                methods.build("model", name, one)
+            for choice in choices(parameters):
+                methods.build("model", name, choice)
         else:
             methods.build(kind, name, parameters)
     except SfumatoError as error:
         return str(error)
     return ""
-
-
-def _without(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in parameters.items() if key != name}

@@ -72,7 +72,7 @@ def date_examples(own: str = "") -> dict[str, str]:
     >>> date_examples()["%d.%m.%Y"], date_examples("%d %m %Y")["%d %m %Y"]
     ('31.12.2024', '31 12 2024')
     """
-    return {each: _EXAMPLE.strftime(each) for each in dict.fromkeys((*_FORMATS, own)) if each}
+    return {format_: _EXAMPLE.strftime(format_) for format_ in dict.fromkeys((*_FORMATS, own)) if format_}
 
 
 def chosen_source(form: FormData, files: list[str]) -> dict[str, Any] | None:

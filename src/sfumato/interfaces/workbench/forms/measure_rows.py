@@ -76,7 +76,9 @@ def measure_rows(plan: Plan, side: Axis, also: str = "") -> list[MeasureRow]:
     """Return a row for each measure of one side in the plan, then for each other possible one."""
     listed = list(plan.measures[side])
     names = [_parts(written)[0] for written in listed]
-    more = [name for name in _measurable(side) if name not in names or name == also]
+    possible = [name for name, cls in methods.registered("measure").items() if cls.axis == side]
+    possible += methods.registered("model") if side == "privacy" else []
+    more = [name for name in possible if name not in names or name == also]
     rows = [_row(plan, side, place, *_parts(written), written) for place, written in enumerate(listed)]
     return rows + [_row(plan, side, len(listed) + i, name, {}, None) for i, name in enumerate(more)]
 
@@ -102,7 +104,7 @@ def read_measures(plan: Plan, side: Axis, typed: Typed) -> tuple[list[Any], list
         errors: dict[str, str] = {}
         if used:
             listed.append(_written(cls, name, key, typed, written, errors))
-        problem = problem or next((f"{name}: {said}" for said in errors.values()), "")
+        problem = problem or next((f"{name}: {message}" for message in errors.values()), "")
         inputs = with_typed(_inputs(plan, cls, key, {}), typed, errors)
         rows.append(MeasureRow(key, place, name, used, inputs, written, errors.get("", "")))
     if not listed:
@@ -142,11 +144,6 @@ def _inputs(plan: Plan, cls: type[Any], key: str, given: Mapping[str, Any]) -> t
     shown = fields(cls, given, prefix=key, known=plan.known)
     # the limit of a model has no part in the level that a release reaches
     return tuple(one for one in shown if one.name != getattr(cls, "parameter", None))
-
-
-def _measurable(side: Axis) -> list[str]:
-    measures = [name for name, cls in methods.registered("measure").items() if cls.axis == side]
-    return measures + (list(methods.registered("model")) if side == "privacy" else [])
 
 
 def _class(name: str) -> type[Any] | None:

@@ -32,11 +32,11 @@ def texts_of(sort: Sort, swept: bool, value: Any) -> tuple[str, ...]:
     if sort == "list":
         value = value.split(",") if isinstance(value, str) else value
         lists = value if swept and value and isinstance(value[0], list) else [value]
-        return ("\n".join(_line(each) for each in lists),)
+        return ("\n".join(_line(part) for part in lists),)
     several = value if swept and isinstance(value, list) else [value]
     if sort in ("choice", "yes-no"):
-        return tuple(_word(each) for each in several)
-    if any(isinstance(each, (Mapping, list)) for each in several):
+        return tuple(_word(part) for part in several)
+    if any(isinstance(part, (Mapping, list)) for part in several):
         raise NotShown
     return (_line(several) if swept else _word(value),)
 

@@ -86,18 +86,18 @@ class Plan:
     @property
     def blocks(self) -> tuple[CandidatesBlock, ...]:
         """The blocks, in the order of the file."""
-        found = []
+        blocks = []
         for number, block in enumerate(self.written.get("candidates", []), start=1):
             kind: BlockKind = "search" if "search" in block else "sanitizer"
             given = {key: value for key, value in block.items() if key != kind}
-            found.append(CandidatesBlock(number, kind, block[kind], given))
-        return tuple(found)
+            blocks.append(CandidatesBlock(number, kind, block[kind], given))
+        return tuple(blocks)
 
     def block(self, number: int) -> CandidatesBlock:
         """Return one block by its number."""
-        for each in self.blocks:
-            if each.number == number:
-                return each
+        for block in self.blocks:
+            if block.number == number:
+                return block
         raise HTTPException(404, "There is no such block in the project file.")
 
     @property
@@ -228,4 +228,4 @@ def put_policy(document: TOMLDocument, policy: Mapping[str, Any]) -> None:
 
 def put_first(listed: Sequence[Any], place: int) -> list[Any]:
     """Return a list with one of its elements moved to the front."""
-    return [listed[place], *(each for i, each in enumerate(listed) if i != place)]
+    return [listed[place], *(value for i, value in enumerate(listed) if i != place)]

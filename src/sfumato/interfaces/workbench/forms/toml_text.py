@@ -45,7 +45,7 @@ def toml_item(value: Any) -> Any:
 
     written = toml(value)
     if isinstance(value, list) and len(written) > _WIDTH:
-        written = "[\n" + "".join(f"  {toml(each)},\n" for each in value) + "]"
+        written = "[\n" + "".join(f"  {toml(part)},\n" for part in value) + "]"
     return tomlkit.value(written)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -19,14 +18,10 @@ from sfumato.interfaces.workbench.state.published import folder_name, folder_of,
 from sfumato.interfaces.workbench.state.releases import chosen_of
 from sfumato.interfaces.workbench.state.route_lookup import project_of
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import Key, waited
+from sfumato.interfaces.workbench.state.tasks import Key, wait_for
 from sfumato.results.formatting import sentence
 from sfumato.runtime.errors import PolicyNotMet, words_before
 from sfumato.workflow.project.project_file import Project
-
-if TYPE_CHECKING:
-    from sfumato.workflow.apply.parent_publication import Parent
-    from sfumato.workflow.store.store import Store
 
 _MOST_LETTERS = 20_000
 _FIELDS = ("file", "limit", "why", "by", "folder")
@@ -37,13 +32,17 @@ class NewMonth:
     """The outcome for the new records: the typed values, the messages, and whether it was refused."""
 
     given: dict[str, str]
-    said: str
+    message: str
     is_refused: bool = False
 
 
 def form(request: Request) -> Response:
     """Show the form for applying the recoding of a candidate or of a published folder."""
-    return _form(request, _given(project_of(request), request), {})
+    project = project_of(request)
+    files, chosen = list(_files(request, project)), request.query_params.get("file", "")
+    file = chosen if chosen in files else next(iter(files), "")
+    given = {"file": file, "limit": "", "why": "", "by": project.publication.steward, "folder": ""}
+    return _form(request, given, {})
 
 
 def begin(request: Request, typed: FormData) -> Response:
@@ -56,36 +55,26 @@ def begin(request: Request, typed: FormData) -> Response:
         return _form(request, given, errors)
     name = folder_name(given["folder"])
     key = _key(request, slug(name))
-    known = state_of(request).works.known(key)
-    if known is not None and known.done():
-        state_of(request).works.forget(key)
-    state_of(request).works.begin(key, _writing(request, project, files[given["file"]], name, given))
+    state_of(request).tasks.begin_again(key, _writing(request, project, files[given["file"]], name, given))
     return RedirectResponse(f"{request.url.path}/{slug(name)}", 303)
 
 
 def applying(request: Request) -> Response:
     """Wait for a folder that is being written, and redirect to it; show refusals on the form."""
-    begun = state_of(request).works.known(_key(request, request.path_params["target"]))
+    begun = state_of(request).tasks.find(_key(request, request.path_params["target"]))
     if begun is None:
         return RedirectResponse(_form_address(request), 303)
-    said = "The records get the released values, the models are checked, and what was written is verified."
-    made: NewMonth = waited(request, begun, "the new records", doing="Publishing", said=said)
-    if made.is_refused:
-        return _form(request, made.given, {"policy": made.said})
-    return back(request, link(request, "published", folder=made.given["folder"]), made.said)
-
-
-def _given(project: Project, request: Request) -> dict[str, str]:
-    chosen = request.query_params.get("file", "")
-    files = _files(request, project)
-    file = chosen if chosen in files else next(iter(files), "")
-    return {"file": file, "limit": "", "why": "", "by": project.publication.steward, "folder": ""}
+    message = "The records get the released values, the models are checked, and what was written is verified."
+    outcome: NewMonth = wait_for(request, begun, "the new records", doing="Publishing", message=message)
+    if outcome.is_refused:
+        return _form(request, outcome.given, {"policy": outcome.message})
+    return back(request, link(request, "published", folder=outcome.given["folder"]), outcome.message)
 
 
 def _files(request: Request, project: Project) -> dict[str, Path]:
     """Return the files that may hold new records except the project's own data, the latest first."""
-    found = [path for path in state_of(request).projects.data_files() if path != project.data_path.resolve()]
-    return {path.name: path for path in sorted(found, key=lambda each: -each.stat().st_mtime)}
+    paths = [path for path in state_of(request).projects.data_files() if path != project.data_path.resolve()]
+    return {path.name: path for path in sorted(paths, key=lambda path: -path.stat().st_mtime)}
 
 
 def _errors(project: Project, given: dict[str, str], files: dict[str, Path]) -> dict[str, str]:
@@ -156,47 +145,46 @@ def _writing(
 
     def write() -> NewMonth:
         try:
-            return NewMonth({**given, "folder": name}, said=published())
+            return NewMonth({**given, "folder": name}, message=published())
         except PolicyNotMet as error:
-            return NewMonth(given, said=sentence(str(error)), is_refused=True)
+            return NewMonth(given, message=sentence(str(error)), is_refused=True)
 
     def published() -> str:
-        from sfumato.workflow.apply.parent_publication import publish_applied
+        from sfumato.workflow.apply.parent_publication import (
+            publish_applied,
+            published_parent,
+            stored_parent,
+        )
         from sfumato.workflow.apply.stored_publications import known_folders
         from sfumato.workflow.store.store import Store
 
         target = project.path.parent / name
         with Store(project.store_path, create=False) as store:
             store.require_writable()
-            parent = _parent(project, store, folder, identity)
+            if folder is None:
+                parent = stored_parent(project, store, identity or "")
+            else:
+                parent = published_parent(project, folder)
             before, _ = known_folders(store, project.schema)
             own = None if parent.folder is None else parent.folder.resolve()
-            decision, found = publish_applied(
+            decision, applied = publish_applied(
                 project,
                 parent,
                 records,
                 target,
-                [each for each in before if each.resolve() != own],
+                [earlier for earlier in before if earlier.resolve() != own],
                 limit=_limit(given["limit"]) if given["limit"] else None,
                 why=given["why"],
                 by=given["by"],
             )
             with words_before(f"{name} was published, but the store does not know of it"):
                 store.record(decision, str(target))
-        release = found.release
-        left_out = "; ".join(found.reasons())
-        told = f"{release.n_records:,} of {release.n_original:,} records are published."
-        return " ".join(filter(None, [told, f"Left out: {left_out}." if left_out else "", found.estimate]))
+        release = applied.release
+        left_out = "; ".join(applied.reasons())
+        words = f"{release.n_records:,} of {release.n_original:,} records are published."
+        return " ".join(filter(None, [words, f"Left out: {left_out}." if left_out else "", applied.estimate]))
 
     return write
-
-
-def _parent(project: Project, store: Store, folder: Path | None, identity: str | None) -> Parent:
-    from sfumato.workflow.apply.parent_publication import published_parent, stored_parent
-
-    return (
-        stored_parent(project, store, identity or "") if folder is None else published_parent(project, folder)
-    )
 
 
 routes = [

@@ -55,29 +55,29 @@ _MOST_NAMED = 6
 def ask(request: Request) -> Response:
     """Show the question box, the standing questions, and the answer to the question in the address."""
     opened, findings = findings_of(request)
-    made = findings.frontier.candidates
-    asked = " ".join(request.query_params.get("q", "").split())[:2_000]
+    candidates = findings.frontier.candidates
+    question = " ".join(request.query_params.get("q", "").split())[:2_000]
     facts: dict[str, Any] = {"error": "", "answer": None}
     is_sensitive = bool(opened.project.schema.sensitive)
-    if made and asked:
-        facts |= _answered(findings, asked, opened.project.policy, is_sensitive)
+    if candidates and question:
+        facts |= _answered(findings, question, opened.project.policy, is_sensitive)
     measurements = findings.measured
     return page(
         request,
         "ask.html.j2",
         status=422 if facts["error"] else 200,
         title=opened.project.publication.title or opened.project.path.stem,
-        question=asked,
+        question=question,
         example=EXAMPLE,
-        n_candidates=len(made),
+        n_candidates=len(candidates),
         standing=[
-            (question, said, missing, [] if is_sensitive else _disclosure_measures(missing))
-            for question, said in STANDING.items()
-            for missing in [unmeasured(parse(question), measurements)]
+            (standing, meaning, missing, [] if is_sensitive else _disclosure_measures(missing))
+            for standing, meaning in STANDING.items()
+            for missing in [unmeasured(parse(standing), measurements)]
         ],
         nothing_sensitive=_NOTHING_SENSITIVE,
         completions=_completions(measurements),
-        found=facts,
+        reply=facts,
     )
 
 
@@ -86,62 +86,63 @@ def _disclosure_measures(measures: Iterable[str]) -> list[str]:
     return [name for name in measures if guards_attributes(name)]
 
 
-def _answered(findings: Findings, asked: str, policy: Any, is_sensitive: bool) -> dict[str, Any]:
+def _answered(findings: Findings, question: str, policy: Any, is_sensitive: bool) -> dict[str, Any]:
     from sfumato.workflow.choose.question_answer import ask as answer
 
     try:
-        found = answer(findings.frontier, asked)
+        reply = answer(findings.frontier, question)
     except Misread as error:
-        return {"error": sentence(str(error)), "parts": _parts(asked, (error.start, error.end))}
+        return {"error": sentence(str(error)), "parts": _parts(question, (error.start, error.end))}
     except ParameterError as error:
-        about = [] if is_sensitive else _disclosure_measures(unmeasured(parse(asked), findings.measured))
-        said = f"{about[0]} {_NOTHING_SENSITIVE}" if about else str(error)
-        return {"error": sentence(said), "parts": _parts(asked, _error_place(asked, findings.measured))}
-    return {"answer": _facts(found, policy)}
+        about = [] if is_sensitive else _disclosure_measures(unmeasured(parse(question), findings.measured))
+        message = f"{about[0]} {_NOTHING_SENSITIVE}" if about else str(error)
+        parts = _parts(question, _error_place(question, findings.measured))
+        return {"error": sentence(message), "parts": parts}
+    return {"answer": _facts(reply, policy)}
 
 
-def _error_place(asked: str, measurements: list[Measurement]) -> tuple[int, int] | None:
+def _error_place(text: str, measurements: list[Measurement]) -> tuple[int, int] | None:
     """Return the position of the first unknown measure, or of the last misused one."""
-    question = parse(asked)
+    question = parse(text)
     for name in question.measures:
         try:
             label_of(name, measurements)
         except ParameterError:
-            return places_of(asked, name)
-    return places_of(asked, question.bounds[-1].measure) if question.bounds else None
+            return places_of(text, name)
+    return places_of(text, question.bounds[-1].measure) if question.bounds else None
 
 
-def _parts(asked: str, place: tuple[int, int] | None) -> tuple[str, str, str]:
+def _parts(text: str, place: tuple[int, int] | None) -> tuple[str, str, str]:
     """Split a question into the text before the error, the error and the rest."""
     if place is None:
-        return asked, "", ""
+        return text, "", ""
     start, end = place
-    return asked[:start], asked[start:end] or "…", asked[end:]
+    return text[:start], text[start:end] or "…", text[end:]
 
 
-def _facts(found: Answer, policy: Any) -> dict[str, Any]:
+def _facts(reply: Answer, policy: Any) -> dict[str, Any]:
     return {
-        "question": str(found.question),
-        "candidate": None if found.candidate is None else _named(found, found.candidate),
-        "broken": [] if found.candidate is None else broken_limits(found.candidate, policy),
-        "ties": [_named(found, candidate) for candidate in found.ties[:_MOST_NAMED]],
-        "n_ties": len(found.ties),
-        "trade_offs": [_named(found, candidate) for candidate in found.trade_offs[:_MOST_NAMED]],
-        "n_trade_offs": len(found.trade_offs),
-        "runner_up": _named(found, found.runner_up) if found.runner_up and not found.trade_offs else None,
-        "limits": [_worth(found, worth) for worth in found.limits],
-        "nearest": None if found.nearest is None else _named(found, found.nearest),
-        "n_compared": found.n_compared,
-        "n_keeping": found.n_keeping,
-        "not_applicable": found.not_applicable,
-        "not_measured": found.not_measured,
+        "question": str(reply.question),
+        "candidate": None if reply.candidate is None else _named(reply, reply.candidate),
+        "broken": [] if reply.candidate is None else broken_limits(reply.candidate, policy),
+        "ties": [_named(reply, candidate) for candidate in reply.ties[:_MOST_NAMED]],
+        "n_ties": len(reply.ties),
+        "trade_offs": [_named(reply, candidate) for candidate in reply.trade_offs[:_MOST_NAMED]],
+        "n_trade_offs": len(reply.trade_offs),
+        "runner_up": _named(reply, reply.runner_up) if reply.runner_up and not reply.trade_offs else None,
+        "limits": [_worth(reply, worth) for worth in reply.limits],
+        "nearest": None if reply.nearest is None else _named(reply, reply.nearest),
+        "n_compared": reply.n_compared,
+        "n_keeping": reply.n_keeping,
+        "not_applicable": reply.not_applicable,
+        "not_measured": reply.not_measured,
     }
 
 
-def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
+def _named(reply: Answer, candidate: Candidate) -> dict[str, Any]:
     from sfumato.results import formatting
 
-    values = {name: candidate.value(name) for name in found.question.measures}
+    values = {name: candidate.value(name) for name in reply.question.measures}
     return {
         "id": candidate.id,
         "name": formatting.recipe_name(candidate.recipe),
@@ -154,11 +155,11 @@ def _named(found: Answer, candidate: Candidate) -> dict[str, Any]:
     }
 
 
-def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
+def _worth(reply: Answer, worth: LimitWorth) -> dict[str, Any]:
     from sfumato.results import formatting
 
     name = worth.limit.measure
-    have = "you could have" if found.candidate is not None else "there is"
+    have = "you could have" if reply.candidate is not None else "there is"
     steps = [
         ("Loosened to", worth.looser, have),
         ("Most is gained for the loosening at", worth.best_buy, have),
@@ -167,37 +168,37 @@ def _worth(found: Answer, worth: LimitWorth) -> dict[str, Any]:
     return {
         "limit": str(worth.limit),
         "value": "" if worth.value is None else formatting.value_of(name, worth.value),
-        "steps": [(kind, _step(worth, step, said)) for kind, step, said in steps if step is not None],
+        "steps": [(kind, _step(worth, step, words)) for kind, step, words in steps if step is not None],
         "stuck": worth.looser is None,
     }
 
 
-def _step(worth: LimitWorth, step: Step, said: str) -> dict[str, str]:
+def _step(worth: LimitWorth, step: Step, words: str) -> dict[str, str]:
     from sfumato.results import formatting
 
     name = worth.limit.measure
     short, limit = formatting.value_of(name, step.at), formatting.value_of(name, worth.limit.number)
     at = formatting.exactly(name, step.at) if short == limit else short
     figures = formatting.joined(
-        f"{formatting.measure_words(each).title} {formatting.value_of(each, value)}"
-        for each, value in step.figures.items()
+        f"{formatting.measure_words(measure).title} {formatting.value_of(measure, value)}"
+        for measure, value in step.figures.items()
     )
-    called = formatting.recipe_name(step.candidate.recipe)
-    return {"at": at, "said": said, "figures": figures, "id": step.candidate.id, "name": called}
+    recipe = formatting.recipe_name(step.candidate.recipe)
+    return {"at": at, "words": words, "figures": figures, "id": step.candidate.id, "name": recipe}
 
 
 def _completions(measurements: list[Measurement]) -> list[tuple[str, str, str]]:
     """Return the words to offer: each word, its kind and its meaning."""
     from sfumato.results import formatting
 
-    by_name = (m.attribute_label for m in by_attribute(measurements))
-    labels = list(dict.fromkeys([*(m.label for m in measurements), *by_name]))
+    of_attributes = (m.attribute_label for m in by_attribute(measurements))
+    labels = list(dict.fromkeys([*(m.label for m in measurements), *of_attributes]))
     names = {m.measure for m in measurements}
     short = [(word, full_name(word)) for word in SHORT_NAMES if full_name(word) in names]
     return [
-        *((word, "aim", said) for word, said in _WORDS.items()),
-        *((word, "link", said) for word, said in _LINKS.items()),
-        *((word, "measure", formatting.measure_words(stands_for).title) for word, stands_for in short),
+        *((word, "aim", meaning) for word, meaning in _WORDS.items()),
+        *((word, "link", meaning) for word, meaning in _LINKS.items()),
+        *((word, "measure", formatting.measure_words(name).title) for word, name in short),
         *((label, "measure", formatting.measure_words(label).title) for label in labels),
     ]
 

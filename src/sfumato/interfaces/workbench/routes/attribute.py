@@ -51,7 +51,7 @@ class _Subject:
     column: Column
     counts: Integers
     hierarchy: Hierarchy | None
-    hindrance: str
+    problem: str
 
     @property
     def version(self) -> str:
@@ -65,9 +65,10 @@ def attribute(request: Request) -> Response:
     """Show one attribute."""
     look = look_of(request)
     name = named(request.path_params["attribute"], look.records.table.names, "attribute")
-    guess = next(guess for guess in look.records.guesses if guess.name == name)
+    guess = look.guess(name)
+    assert guess is not None
     facts: dict[str, Any] = {"name": name, "guess": guess, "digest": look.version, "subject": None}
-    described = _described(look, name)
+    described = look.attribute(name)
     if described is None or not described.is_released:
         return page(request, "attribute.html.j2", role=described.role if described else None, **facts)
     subject = _subject(look, described)
@@ -161,14 +162,10 @@ def import_csv(request: Request, form: FormData) -> Response:
 def _subject_of(request: Request) -> _Subject:
     look = look_of(request)
     name = named(request.path_params["attribute"], look.records.table.names, "attribute")
-    described = _described(look, name)
+    described = look.attribute(name)
     if described is None or not described.is_released:
         raise HTTPException(404, "This attribute is not released and has no hierarchy.")
     return _subject(look, described)
-
-
-def _described(look: Look, name: str) -> Attribute | None:
-    return next((each for each in look.project.schema.attributes if each.name == name), None)
 
 
 def _subject(look: Look, described: Attribute) -> _Subject:
@@ -206,8 +203,8 @@ def _tree_facts(request: Request, subject: _Subject) -> dict[str, Any]:
         return {"tree": None}
     hierarchy = subject.hierarchy
     counts = subject.counts
-    asked, first = request.query_params.get("node"), request.query_params.get("from", "0")
-    top = TreeNode.parse(asked, hierarchy) if asked else None
+    node, first = request.query_params.get("node"), request.query_params.get("from", "0")
+    top = TreeNode.parse(node, hierarchy) if node else None
     inner = [
         (TreeNode(level, number), label)
         for level in range(hierarchy.height - 1, 0, -1)
@@ -246,7 +243,7 @@ def _saved(
     form: FormData,
     subject: _Subject,
     chosen: Callable[[], Mapping[str, Any] | None],
-    said: str,
+    message: str,
 ) -> Response:
     """Write the hierarchy into the project file unless the data contradicts it."""
 
@@ -254,7 +251,7 @@ def _saved(
         given = chosen()
         return {"hierarchy": None if given is None else dict(given)}
 
-    return _edited_file(request, form, subject, keys, said)
+    return _edited_file(request, form, subject, keys, message)
 
 
 def _edited_file(
@@ -262,7 +259,7 @@ def _edited_file(
     form: FormData,
     subject: _Subject,
     keys: Callable[[], Mapping[str, Any]],
-    said: str,
+    message: str,
 ) -> Response:
     """Write keys of the attribute into the project file unless the data contradicts them."""
     look, name = subject.look, subject.attribute.name
@@ -272,7 +269,7 @@ def _edited_file(
             set_attribute(document, name, key, value)
 
     edit(look.project.path, str(form.get("version")), change, state_of(request).projects.bound)
-    return back(request, link(request, "attribute", attribute=name), said)
+    return back(request, link(request, "attribute", attribute=name), message)
 
 
 _HERE = "/projects/{project}/data/{attribute}"

@@ -15,7 +15,7 @@ from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.releases import candidate_of, released
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.views.candidate_names import names_of
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.runtime.errors import UserError
@@ -42,36 +42,36 @@ def compare(request: Request) -> Response:
         names=names_of(frontier.candidates),
         choices=_choices(frontier, chosen),
         places=range(MOST),
-        found=facts or None,
+        comparison=facts or None,
         n_candidates=len(frontier.candidates),
     )
 
 
 def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict[str, Any]:
-    """Make the releases again and compare them, in a thread."""
     from sfumato.workflow.choose.side_by_side import side_by_side
 
-    said = "The releases are made again, to count who is better off in which."
-    called = names_of(chosen)
-    names = " and ".join(called.values())
-    words = {"doing": "Comparing", "said": said}
-    begun = [released(request, opened, each) for each in chosen]
-    releases = [waited(request, each, names, **words) for each in begun]
-    key = ("comparison", opened.project.path, opened.source, *(each.id for each in chosen))
-    measured = tuple(len(each.measurements) for each in chosen)
+    message = "The releases are made again, to count who is better off in which."
+    name_of = names_of(chosen)
+    names = " and ".join(name_of.values())
+    words = {"doing": "Comparing", "message": message}
+    begun = [released(request, opened, candidate) for candidate in chosen]
+    releases = [wait_for(request, release, names, **words) for release in begun]
+    key = ("comparison", opened.project.path, opened.source, *(candidate.id for candidate in chosen))
+    measured = tuple(len(candidate.measurements) for candidate in chosen)
 
     def make() -> dict[str, Any]:
         from sfumato.workflow.report.class_size_curves import class_size_curves
         from sfumato.workflow.report.markup import inline_picture
 
-        named = [replace(each, id=called[each.id]) for each in chosen]
-        sizes = {each.id: release.classes.sizes for each, release in zip(named, releases, strict=True)}
+        named = [replace(candidate, id=name_of[candidate.id]) for candidate in chosen]
+        pairs = zip(named, releases, strict=True)
+        sizes = {candidate.id: release.classes.sizes for candidate, release in pairs}
         return _facts(side_by_side(named, releases), inline_picture(class_size_curves(sizes)))
 
-    return waited(request, state_of(request).works.begin((*key, measured), make), names, **words)
+    return wait_for(request, state_of(request).tasks.begin((*key, measured), make), names, **words)
 
 
-def _facts(found: Any, curves: Markup) -> dict[str, Any]:
+def _facts(comparison: Any, curves: Markup) -> dict[str, Any]:
     from sfumato.results import formatting
     from sfumato.workflow.report.comparison_text import comparison_words
     from sfumato.workflow.report.table_rows import shown
@@ -85,14 +85,14 @@ def _facts(found: Any, curves: Markup) -> dict[str, Any]:
                 "values": [shown(line.label, value) for value in line.values],
                 "best": line.best,
             }
-            for line in found.lines
+            for line in comparison.lines
         ],
-        "sizes": _size_rows(found.class_sizes),
+        "sizes": _size_rows(comparison.class_sizes),
         "losses": {
             name: ["n/a" if loss is None else formatting.share(loss) for loss in losses]
-            for name, losses in found.losses.items()
+            for name, losses in comparison.losses.items()
         },
-        "pairs": [(pair.names, comparison_words(pair)) for pair in found.pairs],
+        "pairs": [(pair.names, comparison_words(pair)) for pair in comparison.pairs],
         "curves": curves,
     }
 
@@ -101,11 +101,11 @@ def _size_rows(sizes: Any) -> list[tuple[str, list[str]]]:
     from sfumato.results import formatting
 
     rows = {
-        "classes": [each.n_classes for each in sizes],
-        "smallest class": [each.smallest for each in sizes],
-        **{_PERCENT.format(p): [each.percentiles[p] for each in sizes] for p in sizes[0].percentiles},
-        "largest class": [each.largest for each in sizes],
-        "a record's class on average": [each.weighted_k for each in sizes],
+        "classes": [release.n_classes for release in sizes],
+        "smallest class": [release.smallest for release in sizes],
+        **{_PERCENT.format(p): [release.percentiles[p] for release in sizes] for p in sizes[0].percentiles},
+        "largest class": [release.largest for release in sizes],
+        "a record's class on average": [release.weighted_k for release in sizes],
     }
     return [(name, [formatting.number(value) for value in values]) for name, values in rows.items()]
 

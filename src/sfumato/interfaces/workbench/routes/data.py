@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.data.schema import KINDS, ROLES, UNRELEASED, Attribute
+from sfumato.data.schema import KINDS, ROLES, UNRELEASED
 from sfumato.interfaces.workbench.addresses import link, slug
 from sfumato.interfaces.workbench.forms.publication_form import FIELDS, stated
 from sfumato.interfaces.workbench.pages import back, page, posted
@@ -34,13 +34,13 @@ def data(request: Request) -> Response:
         name=look.project.path.stem,
         publication=look.project.publication,
         publication_fields=FIELDS,
-        publication_said=stated(look.project.publication),
+        publication_values=stated(look.project.publication),
         file=look.project.data.path,
         digest=look.version,
         n_records=look.records.table.n_records,
         rows=[_row(look, name) for name in look.records.table.names],
         gone=[a.name for a in look.project.schema.attributes if a.name not in look.records.table.columns],
-        hindrance=str(look.hindrance or ""),
+        problem=str(look.problem or ""),
         mixtures=look.records.mixtures,
         inspection=look.opened.inspection if look.opened else None,
         singling_out=look.singling_out,
@@ -97,19 +97,14 @@ def _person(form: FormData, look: Look) -> str | None:
     return named[0] if named else None
 
 
-def _attribute(look: Look, name: str) -> Attribute | None:
-    return next((each for each in look.project.schema.attributes if each.name == name), None)
-
-
 def _kind(look: Look, name: str) -> str:
-    described = _attribute(look, name)
+    described = look.attribute(name)
     return (described.kind if described else None) or look.records.table[name].kind
 
 
 def _row(look: Look, name: str) -> dict[str, Any]:
     """Return the facts of one attribute; an attribute that is not released shows no values."""
-    guess = next(guess for guess in look.records.guesses if guess.name == name)
-    described = _attribute(look, name)
+    described = look.attribute(name)
     role = described.role if described else None
     bound = look.opened if look.opened and name in look.opened.table.columns else None
     columns = look.singling_out.columns if look.singling_out else ()
@@ -119,9 +114,9 @@ def _row(look: Look, name: str) -> dict[str, Any]:
         "role": role,
         "is_person": look.project.data.person == name,
         "kind": _kind(look, name),
-        "guess": guess,
+        "guess": look.guess(name),
         "levels": bound.schema.hierarchy(name).height + 1 if bound else None,
-        "telling": next((each for each in columns if each.name == name), None),
+        "telling": next((column for column in columns if column.name == name), None),
         "picture": None if role in UNRELEASED else distribution(table, table[name]),
     }
 

@@ -69,7 +69,7 @@ def show_preview(request: Request, form: FormData) -> Response:
 
 def _may_be_seen(look: Look) -> list[str]:
     """Return the columns that neither the project nor the guess treats as identifying."""
-    roles = {each.name: each.role for each in look.project.schema.attributes}
+    roles = {attribute.name: attribute.role for attribute in look.project.schema.attributes}
     return [
         guess.name
         for guess in look.records.guesses
@@ -95,7 +95,7 @@ def _page(
 ) -> Response:
     look, trouble = _look(request)
     project = project_of(request)
-    said = _before(request, look)
+    before = _before(request, look)
     return page(
         request,
         "data_file.html.j2",
@@ -105,7 +105,7 @@ def _page(
         digest=read_text(project.path).version,
         choices=choices(project.data),
         dates=date_fields(look) if look else {},
-        given=said | dict(given or {}),
+        given=before | dict(given or {}),
         errors=errors or {},
         trouble=trouble,
         is_typed=project.data_path.suffix.lower() in _IS_TYPED,
@@ -120,7 +120,7 @@ def _written(request: Request, version: str, look: Look | None, given: Mapping[s
 
     path, projects = project_file_of(request), state_of(request).projects
     fields = date_fields(look) if look else {}
-    known = {each.name: each for each in project_of(request).schema.attributes}
+    known = {attribute.name: attribute for attribute in project_of(request).schema.attributes}
 
     def change(document: Any) -> None:
         put_data(document, given)

@@ -24,7 +24,7 @@ from sfumato.interfaces.workbench.state.published import (
 from sfumato.interfaces.workbench.state.releases import chosen_of
 from sfumato.interfaces.workbench.state.route_lookup import project_of
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import Key, waited
+from sfumato.interfaces.workbench.state.tasks import Key, wait_for
 from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
 from sfumato.interfaces.workbench.views.candidate_names import names_of
 from sfumato.results.frontier import Candidate, Frontier
@@ -55,7 +55,6 @@ def publish(request: Request, form: FormData) -> Response:
     if errors:
         return _form(request, opened, frontier, candidate, given, errors)
     name = folder_name(given["folder"])
-    _forget_finished(request, _key(opened.project, candidate.id, slug(name)))
     _begin(request, opened, candidate, name, given)
     return RedirectResponse(link(request, "publishing", id=candidate.id, folder=name), 303)
 
@@ -63,12 +62,12 @@ def publish(request: Request, form: FormData) -> Response:
 def publishing(request: Request) -> Response:
     """Wait for a folder that is being written, and redirect to it."""
     project = project_of(request)
-    begun = state_of(request).works.known(
+    begun = state_of(request).tasks.find(
         _key(project, request.path_params["id"], request.path_params["folder"])
     )
     if begun is not None:
-        said = "The release is made again, measured, written and verified from the files alone."
-        name: str = waited(request, begun, "the release", doing="Publishing", said=said)
+        message = "The release is made again, measured, written and verified from the files alone."
+        name: str = wait_for(request, begun, "the release", doing="Publishing", message=message)
         return RedirectResponse(link(request, "published", folder=name), 303)
     return RedirectResponse(link(request, "decide", id=request.path_params["id"]), 303)
 
@@ -78,9 +77,9 @@ def published(request: Request) -> Response:
     project = project_of(request)
     folder = folder_of(request, project)
     key = ("verify", folder.path, _stamps(folder.path))
-    said = "Every checksum is compared and every claim is computed anew from the files."
-    checked = state_of(request).works.begin(key, lambda: _verified(folder.path))
-    checks, problem = waited(request, checked, folder.name, doing="Verifying", said=said)
+    message = "Every checksum is compared and every claim is computed anew from the files."
+    checked = state_of(request).tasks.begin(key, lambda: _verified(folder.path))
+    checks, problem = wait_for(request, checked, folder.name, doing="Verifying", message=message)
     files = [path for path in sorted(folder.path.rglob("*")) if path.is_file()]
     return page(
         request,
@@ -122,12 +121,13 @@ def _form(
 
 def _data_files(project: Project, candidate: Candidate) -> list[str]:
     """Return the data files that would be written; folders of Parquet files as a pattern."""
-    said, schema = project.publication, project.schema
+    publication, schema = project.publication, project.schema
     tables = TABLES.get(str(candidate.recipe.parameters.get("form")), TABLES["one-table"])
-    parted = tables[-1 if said.partition_by in schema.sensitive else 0] if said.partition_by else None
-    endings = ["csv", "parquet", *sorted(said.formats)]
+    column = publication.partition_by
+    partitioned = tables[-1 if column in schema.sensitive else 0] if column else None
+    endings = ["csv", "parquet", *sorted(publication.formats)]
     files = [f"{table}.{ending}" for table in tables for ending in endings]
-    return [f"{parted}/{said.partition_by}=…" if file == f"{parted}.parquet" else file for file in files]
+    return [f"{partitioned}/{column}=…" if file == f"{partitioned}.parquet" else file for file in files]
 
 
 def _decisions(project: Project, frontier: Frontier) -> list[dict[str, Any]]:
@@ -142,13 +142,6 @@ def _decisions(project: Project, frontier: Frontier) -> list[dict[str, Any]]:
         }
         for decision, folder in decisions_of(project)
     ]
-
-
-def _forget_finished(request: Request, key: Key) -> None:
-    """Forget the outcome of an earlier attempt; a running one continues."""
-    earlier = state_of(request).works.known(key)
-    if earlier is not None and earlier.done():
-        state_of(request).works.forget(key)
 
 
 def _key(project: Project, release: str, folder: str) -> Key:
@@ -185,7 +178,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
             store.record(decision, str(target))
         return name
 
-    state_of(request).works.begin(_key(opened.project, candidate.id, slug(name)), write)
+    state_of(request).tasks.begin_again(_key(opened.project, candidate.id, slug(name)), write)
 
 
 def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
@@ -193,10 +186,10 @@ def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
     from sfumato.workflow.publish.verify import verify
 
     try:
-        found = verify(path)
-        if found.undecided and not found.failed:
-            return [], found.outcome
-        return [(check.what, check.problem, check.unverified) for check in found], ""
+        verification = verify(path)
+        if verification.undecided and not verification.failed:
+            return [], verification.outcome
+        return [(check.what, check.problem, check.unverified) for check in verification], ""
     except SfumatoError as error:
         return [], str(error)
     except RecursionError:
@@ -204,8 +197,8 @@ def _verified(path: Path) -> tuple[list[tuple[str, str, bool]], str]:
 
 
 def _stamps(path: Path) -> tuple[tuple[str, int, int], ...]:
-    found = [(str(each.relative_to(path)), each.lstat()) for each in sorted(path.rglob("*"))]
-    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in found)
+    stats = [(str(file.relative_to(path)), file.lstat()) for file in sorted(path.rglob("*"))]
+    return tuple((name, stat.st_mtime_ns, stat.st_size) for name, stat in stats)
 
 
 routes = [

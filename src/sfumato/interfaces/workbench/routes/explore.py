@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -19,8 +18,8 @@ from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.state.jobs import Job
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.route_lookup import opened_of, project_file_of
-from sfumato.interfaces.workbench.state.state import State, state_of
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
@@ -33,6 +32,7 @@ from sfumato.interfaces.workbench.views.candidate_rows import (
 )
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.measurement import build_measure
 from sfumato.runtime.caching import remembered
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.machine import processors
@@ -60,8 +60,15 @@ class ExploredProject:
         opened, state = opened_of(request), state_of(request)
         project = opened.project
         place = project.store_path, opened.source
-        _read_once(request, state, *place)
-        sheet, stamp = state.sheets.of(*place, first=_labels(project.measures))
+        # the first time in a thread, with the loading page if it takes too long
+        key = ("sheet", *place)
+        try:
+            wait_for(request, state.tasks.begin(key, lambda: state.sheets.of(*place)), place[0].stem)
+        except SfumatoError:
+            state.tasks.forget(key)
+            raise
+        labels = [build_measure(written).label for written in project.measures]
+        sheet, stamp = state.sheets.of(*place, first=labels)
         return cls(opened, sheet, stamp, state.sheets.broken(*place, sheet, project.policy))
 
     @property
@@ -74,16 +81,6 @@ class ExploredProject:
     def usual(self) -> tuple[str, ...]:
         """The axes of the project."""
         return self.opened.project.axes
-
-
-def _read_once(request: Request, state: State, store: Path, source: str) -> None:
-    """Read a store for the first time in a thread; show the loading page if it takes too long."""
-    key = ("sheet", store, source)
-    try:
-        waited(request, state.works.begin(key, lambda: state.sheets.of(store, source)), store.stem)
-    except SfumatoError:
-        state.works.forget(key)
-        raise
 
 
 def explore(request: Request) -> Response:
@@ -111,7 +108,10 @@ def explore(request: Request) -> Response:
         usual=usual_axes(seen.sheet, seen.usual),
         worst=worst_axes(seen.sheet, seen.usual, seen.opened.project.by),
         details=_details(seen, view, chosen) if chosen else None,
-        policy=_policy_words(seen),
+        policy=[
+            f"{formatting.measure_words(name).title} {formatting.limit_of(name, limit)}"
+            for name, limit in seen.opened.project.policy.items()
+        ],
         **_job_facts(request, seen),
     )
 
@@ -157,17 +157,12 @@ def picture(request: Request) -> Response:
 
 def start(request: Request, form: FormData) -> Response:
     """Start or continue the exploration."""
-    workers = str(form.get("workers", ""))
-    given = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
-    state_of(request).jobs.start(
-        project_file_of(request), given or None, _budget(str(form.get("budget", "")))
-    )
+    workers, budget = str(form.get("workers", "")), str(form.get("budget", ""))
+    n_workers = min(int(workers), 256) if workers.isdecimal() and len(workers) < 9 else 0
+    seconds = seconds_of(budget) if budget else math.inf
+    limit = None if seconds == math.inf else seconds
+    state_of(request).jobs.start(project_file_of(request), n_workers or None, limit)
     return back(request, _here(request, form))
-
-
-def _budget(written: str) -> float | None:
-    seconds = seconds_of(written) if written else math.inf
-    return None if seconds == math.inf else seconds
 
 
 def pause(request: Request, form: FormData) -> Response:
@@ -192,8 +187,8 @@ def _job(request: Request) -> Job | None:
 
 def _here(request: Request, form: FormData) -> str:
     """Return the page that sent a form, with its axes and its list."""
-    asked = str(form.get("query", ""))
-    return link(request, "explore") + (asked if asked.startswith("?") else "")
+    query = str(form.get("query", ""))
+    return link(request, "explore") + (query if query.startswith("?") else "")
 
 
 def _job_facts(request: Request, seen: ExploredProject) -> dict[str, Any]:
@@ -276,7 +271,6 @@ def _duration(seconds: float | None) -> str:
 
 
 def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, Any]:
-    """Return all details next to the chart about one candidate."""
     if chosen.infeasible is not None:
         return {
             "id": chosen.id,
@@ -317,19 +311,6 @@ def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, 
         "seconds": _duration(chosen.seconds) if chosen.seconds >= 1 else "less than a second",
         "knee": knee.id if knee is not None and knee.id != chosen.id else None,
     }
-
-
-def _policy_words(seen: ExploredProject) -> list[str]:
-    return [
-        f"{formatting.measure_words(name).title} {formatting.limit_of(name, limit)}"
-        for name, limit in seen.opened.project.policy.items()
-    ]
-
-
-def _labels(measures: Any) -> list[str]:
-    from sfumato.results.measurement import build_measure
-
-    return [build_measure(written).label for written in measures]
 
 
 routes = [

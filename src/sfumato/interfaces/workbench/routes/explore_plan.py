@@ -93,10 +93,11 @@ def _shown(
 def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str]:
     """Return the measures that can be limited, also for single sensitive attributes if there are several."""
     every = [*methods.registered("measure"), *methods.registered("model")]
-    found = [(name, methods.find("measure", name) or methods.find("model", name)) for name in every]
-    of_attributes = [name for name, method in found if getattr(method, "guards", None) == "attribute"]
-    apart = {f"{name} of {each}" for name in of_attributes for each in sensitive if len(sensitive) > 1}
-    return sorted({*every, *apart, *policy} - {"named"})
+    classes = [(name, methods.find("measure", name) or methods.find("model", name)) for name in every]
+    of_attributes = [name for name, method in classes if getattr(method, "guards", None) == "attribute"]
+    single = sensitive if len(sensitive) > 1 else ()
+    by_attribute = {f"{name} of {attribute}" for name in of_attributes for attribute in single}
+    return sorted({*every, *by_attribute, *policy} - {"named"})
 
 
 def _methods() -> list[tuple[str, list[tuple[BlockKind, str, tuple[str, ...]]]]]:
@@ -192,10 +193,10 @@ def _check(block: CandidatesBlock, given: dict[str, Any], reading: Reading) -> N
         check_block(block.kind, block.name, given)
     except SfumatoError as error:
         key = blame(block.kind, block.name, given, str(error))
-        said = str(error).removeprefix(f"{block.name}: ")
+        message = str(error).removeprefix(f"{block.name}: ")
         for part in key.split(".")[1:]:
-            said = said.removeprefix(f"{part}: ")
-        reading.errors[key] = said
+            message = message.removeprefix(f"{part}: ")
+        reading.errors[key] = message
 
 
 def _saved(
@@ -211,8 +212,8 @@ def drop_block(request: Request, form: FormData) -> Response:
     shown = Plan.of(project_file_of(request))
     block = shown.block(_number(request))
     edit(shown.project.path, str(form.get("version")), lambda document: remove_block(document, block.number))
-    said = f"No longer tried: {block.words}. What was explored of it stays in the store."
-    return back(request, link(request, "plan"), said)
+    message = f"No longer tried: {block.words}. What was explored of it stays in the store."
+    return back(request, link(request, "plan"), message)
 
 
 def save_measures(request: Request, form: FormData) -> Response:
@@ -221,7 +222,7 @@ def save_measures(request: Request, form: FormData) -> Response:
     read_sides = {side: read_measures(shown, side, form) for side in SIDES}
     listed = {side: written for side, (written, _, _) in read_sides.items()}
     by = [str(name) for name in form.getlist("by")]
-    problems = [said for _, _, said in read_sides.values() if said]
+    problems = [message for _, _, message in read_sides.values() if message]
     try:
         if problems:
             raise ParameterError(problems[0])
@@ -231,8 +232,8 @@ def save_measures(request: Request, form: FormData) -> Response:
     except (ParameterError, ProjectError) as error:
         rows = {side: shown_rows for side, (_, shown_rows, _) in read_sides.items()}
         return _shown(request, shown, measures=rows, measure_error=sentence(str(error)))
-    said = "The measures are saved in the project file. Explore to take the new ones."
-    return back(request, link(request, "plan") + "#measures", said)
+    message = "The measures are saved in the project file. Explore to take the new ones."
+    return back(request, link(request, "plan") + "#measures", message)
 
 
 def save_policy(request: Request, form: FormData) -> Response:

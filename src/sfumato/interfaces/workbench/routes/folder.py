@@ -16,7 +16,7 @@ from sfumato.interfaces.workbench.guards import UPLOAD
 from sfumato.interfaces.workbench.pages import page, posted
 from sfumato.interfaces.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.state.uploads import free_place, received
 from sfumato.runtime.errors import DataError
 
@@ -25,13 +25,13 @@ def folder(request: Request) -> Response:
     """Show the projects and files of the folder."""
     projects = state_of(request).projects
     described = [_described(path) for path in projects.files()]
-    taken = {each["data"] for each in described}
+    used = {project["data"] for project in described}
     return page(
         request,
         "folder.html.j2",
         name=projects.folder.name or str(projects.folder),
         projects=described,
-        files=[path.name for path in projects.data_files() if path.name not in taken],
+        files=[path.name for path in projects.data_files() if path.name not in used],
         suffixes=DATA_SUFFIXES,
         separators=SEPARATORS,
         encodings=ENCODINGS,
@@ -66,14 +66,14 @@ def beginning(request: Request) -> Response:
     state = state_of(request)
     files = {path.name: path for path in state.projects.data_files()}
     data = files[named(request.path_params["file"], files, "file")]
-    begun = state.works.known(("begin", data))
+    begun = state.tasks.find(("begin", data))
     if begun is None:
         return RedirectResponse(link(request, "folder"), 303)
     try:
-        project: Path = waited(request, begun, data.name)
+        project: Path = wait_for(request, begun, data.name)
     except DataError as error:
         facts = {"file": data.name, "separators": SEPARATORS, "encodings": ENCODINGS}
-        return page(request, "unreadable.html.j2", status=422, said=str(error), **facts)
+        return page(request, "unreadable.html.j2", status=422, message=str(error), **facts)
     return RedirectResponse(data_page(project.stem), 303)
 
 
@@ -84,8 +84,8 @@ def _begin(request: Request, data: Path, fields: Mapping[str, object]) -> Respon
         "encoding": next((name for name in ENCODINGS if name == fields.get("encoding")), None),
     }
     given = {key: value for key, value in dialect.items() if value is not None}
-    state.works.forget(("begin", data))
-    state.works.begin(("begin", data), lambda: _start(state.projects, data, given))
+    state.tasks.forget(("begin", data))
+    state.tasks.begin(("begin", data), lambda: _start(state.projects, data, given))
     return RedirectResponse(link(request, "beginning", file=data.name), 303)
 
 
@@ -94,16 +94,12 @@ def _start(projects: Projects, data: Path, dialect: Mapping[str, str]) -> Path:
     from sfumato.workflow.project.new_project import start_project
     from sfumato.workflow.project.project_file import Project
 
-    target = free_place(projects.folder, f"{_stem(data)}.toml")
+    name = data.name.removesuffix(".gz")
+    target = free_place(projects.folder, f"{name.rpartition('.')[0] or name}.toml")
     with collected() as mixtures:
         table, guesses = start_project(data, target, dialect)
     projects.keep_records(Project.load(target), Loaded(table, guesses, tuple(mixtures)))
     return target
-
-
-def _stem(data: Path) -> str:
-    name = data.name.removesuffix(".gz")
-    return name.rpartition(".")[0] or name
 
 
 def _described(path: Path) -> dict[str, object]:

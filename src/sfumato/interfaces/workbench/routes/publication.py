@@ -22,8 +22,8 @@ def describe(request: Request, form: FormData) -> Response:
         str(form.get("version")),
         lambda document: put_publication(document, values),
     )
-    said = "What a reviewer should know is saved in the project file."
-    return back(request, link(request, "data") + "#publication", said)
+    message = "What a reviewer should know is saved in the project file."
+    return back(request, link(request, "data") + "#publication", message)
 
 
 routes = [Route("/projects/{project}/publication", posted(describe), methods=["POST"], name="publication")]

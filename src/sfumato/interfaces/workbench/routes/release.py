@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import TimeoutError as NotYet
+from contextlib import suppress
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
@@ -10,12 +11,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sfumato.interfaces.workbench.pages import page, posted
-from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.releases import chosen_of, released
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
 from sfumato.interfaces.workbench.views.dossiers import Dossier, dossier_of, original_records
-from sfumato.results.frontier import Candidate
 from sfumato.runtime.errors import SfumatoError
 
 _PATIENCE = 0.4
@@ -24,7 +23,14 @@ _PATIENCE = 0.4
 def release(request: Request) -> Response:
     """Show the measurements at once, and the rest as soon as the release was made again."""
     opened, frontier, candidate = chosen_of(request)
-    dossier, problem = (None, "") if candidate.infeasible else _dossier(request, opened, candidate)
+    dossier: Dossier | None = None
+    problem = ""
+    if candidate.infeasible is None:
+        with suppress(NotYet):
+            try:
+                dossier = dossier_of(request, opened, candidate).result(_PATIENCE)
+            except SfumatoError as error:
+                problem = str(error)
     return page(
         request,
         "release.html.j2",
@@ -45,19 +51,9 @@ def originals(request: Request) -> Response:
 def show_originals(request: Request, form: FormData) -> Response:
     """Show a few original records, once: the answer is not cached."""
     opened, _, candidate = chosen_of(request)
-    made = waited(request, released(request, opened, candidate), candidate.id)
-    sample = original_records(opened.table, made.schema.released) if form.get("agreed") else None
+    remade = wait_for(request, released(request, opened, candidate), candidate.id)
+    sample = original_records(opened.table, remade.schema.released) if form.get("agreed") else None
     return page(request, "originals.html.j2", candidate=candidate, sample=sample)
-
-
-def _dossier(request: Request, opened: Opened, candidate: Candidate) -> tuple[Dossier | None, str]:
-    """Wait a moment for the dossier; return it, or the error."""
-    try:
-        return dossier_of(request, opened, candidate).result(_PATIENCE), ""
-    except NotYet:
-        return None, ""
-    except SfumatoError as error:
-        return None, str(error)
 
 
 routes = [

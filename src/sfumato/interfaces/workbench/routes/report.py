@@ -28,7 +28,7 @@ from sfumato.interfaces.workbench.state.published import decisions_of, folder_of
 from sfumato.interfaces.workbench.state.releases import chosen_of, release_now
 from sfumato.interfaces.workbench.state.route_lookup import findings_of, opened_of, project_of
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.results.formatting import sentence
 from sfumato.results.frontier import Candidate
 from sfumato.runtime.errors import ProjectError
@@ -68,14 +68,14 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
     _, findings = findings_of(request)
     n_made = len(findings.frontier.candidates)
     publication = opened.project.publication
-    said = stated(publication)
+    values = stated(publication)
     return page(
         request,
         "reports.html.j2",
         status=422 if wrong else 200,
         digest=opened.version,
-        fields=[(key, *FIELDS[key], (given or said)[key]) for key in FIELDS],
-        lacking=[FIELDS[key].title.lower() for key in REVIEWED if not said[key]],
+        fields=[(key, *FIELDS[key], (given or values)[key]) for key in FIELDS],
+        lacking=[FIELDS[key].title.lower() for key in REVIEWED if not values[key]],
         wrong=wrong,
         title=publication.title or opened.project.path.stem,
         n_candidates=n_made,
@@ -87,9 +87,9 @@ def _page(request: Request, opened: Opened, given: dict[str, str] | None = None,
 def exploration(request: Request) -> Response:
     """Write the report of the exploration so far."""
     opened = opened_of(request)
-    said = "The charts are drawn and everything that was measured is put in tables."
+    message = "The charts are drawn and everything that was measured is put in tables."
     name = opened.project.path.stem
-    text = waited(request, _written(request, opened), name, doing="Writing the report of", said=said)
+    text = wait_for(request, _written(request, opened), name, doing="Writing the report of", message=message)
     return _served(request, text, f"{name}-report.html")
 
 
@@ -98,9 +98,9 @@ def of_release(request: Request) -> Response:
     opened, _, candidate = chosen_of(request)
     if candidate.infeasible is not None:
         raise HTTPException(404, "This release could not be made, so there is no report of it.")
-    said = "The release is made again, and everything known about it is put on one page."
+    message = "The release is made again, and everything known about it is put on one page."
     written = _written_for_owner(request, opened, candidate)
-    text = waited(request, written, candidate.id, doing="Writing the owner's report of", said=said)
+    text = wait_for(request, written, candidate.id, doing="Writing the owner's report of", message=message)
     return _served(request, text, f"{opened.project.path.stem}-{candidate.id}-owner-report.html")
 
 
@@ -134,24 +134,23 @@ def _written(request: Request, opened: Opened) -> Future[str]:
 
         return report_html(**_facts(opened, findings))
 
-    return state_of(request).works.begin(key, write)
+    return state_of(request).tasks.begin(key, write)
 
 
 def _written_for_owner(request: Request, opened: Opened, candidate: Candidate) -> Future[str]:
-    """Return a future of the owner's report of one release."""
     _, findings = findings_of(request)
-    works = state_of(request).works
+    tasks = state_of(request).tasks
     decision = next((d for d, _ in decisions_of(opened.project) if d.candidate == candidate.id), None)
     key = ("owner-report", opened.project.path, opened.version, findings.state, candidate.id, decision)
 
     def write() -> str:
         from sfumato.workflow.report.owner_report import report_html
 
-        release = release_now(works, opened, candidate)
+        release = release_now(tasks, opened, candidate)
         facts = _facts(opened, findings)
         return report_html(**facts, chosen=candidate, release=release, decision=decision)
 
-    return works.begin(key, write)
+    return tasks.begin(key, write)
 
 
 def _facts(opened: Opened, findings: Findings) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -171,7 +172,15 @@ class CandidateMatrices:
                 known = self._up_to_date(key, known)
             if known.sheet is None:
                 known.sheet = _sheet(known)
-            return _ordered(known.sheet, tuple(first)), _stamp(known.mark)
+            place = {label: i for i, label in enumerate(first)}
+            columns = tuple(
+                sorted(
+                    known.sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place)))
+                )
+            )
+            # an equal sheet keeps its identity, and with it what was computed of it
+            sheet = known.sheet if columns == known.sheet.columns else replace(known.sheet, columns=columns)
+            return sheet, "0" if known.mark is None else "-".join(map(str, known.mark))
 
     def broken(
         self, store: Path, source: str, sheet: CandidateMatrix, policy: Mapping[str, Limit]
@@ -190,10 +199,11 @@ class CandidateMatrices:
         store, _, source = key
         with Store(store, create=False) as opened:
             mark = opened.mark()
-            if known.mark is not None and any(then > now for then, now in zip(known.mark, mark, strict=True)):
-                known = self._known[key] = _StoreColumns()
             if mark == known.mark:
                 return known
+            # a shorter store is another one
+            if known.mark is not None and any(map(operator.gt, known.mark, mark)):
+                known = self._known[key] = _StoreColumns()
             for candidate in opened.candidates(source, since=known.mark):
                 _append(known, candidate)
             known.mark, known.sheet = mark, None
@@ -206,9 +216,9 @@ def _append(known: _StoreColumns, candidate: Candidate) -> None:
     by_label: dict[MeasureLabel, list[Any]] = {}
     for m in candidate.measurements:
         by_label.setdefault(m.label, []).append(m)
-    for label, found in by_label.items():
-        known.columns.setdefault(label, MeasureColumn(label, found[0].axis, found[0].better))
-    values = {label: worst_value(found, label) for label, found in by_label.items()}
+    for label, measurements in by_label.items():
+        known.columns.setdefault(label, MeasureColumn(label, measurements[0].axis, measurements[0].better))
+    values = {label: worst_value(measurements, label) for label, measurements in by_label.items()}
     for m in by_attribute(candidate.measurements):
         known.columns.setdefault(m.attribute_label, MeasureColumn(m.attribute_label, m.axis, m.better))
         values[m.attribute_label] = m.value
@@ -217,21 +227,11 @@ def _append(known: _StoreColumns, candidate: Candidate) -> None:
 
 
 def _sheet(known: _StoreColumns) -> CandidateMatrix:
-    made = tuple(c for c in known.candidates.values() if c.infeasible is None)
+    feasible = tuple(c for c in known.candidates.values() if c.infeasible is None)
     return CandidateMatrix(
-        made,
+        feasible,
         tuple(c for c in known.candidates.values() if c.infeasible is not None),
         tuple(known.columns.values()),
-        tuple(known.rows[c.id] for c in made),
-        tuple(known.recipes[c.id] for c in made),
+        tuple(known.rows[c.id] for c in feasible),
+        tuple(known.recipes[c.id] for c in feasible),
     )
-
-
-def _ordered(sheet: CandidateMatrix, first: tuple[str, ...]) -> CandidateMatrix:
-    place = {label: i for i, label in enumerate(first)}
-    columns = sorted(sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place))))
-    return sheet if columns == list(sheet.columns) else replace(sheet, columns=tuple(columns))
-
-
-def _stamp(mark: Mark | None) -> str:
-    return "0" if mark is None else "-".join(map(str, mark))

@@ -39,16 +39,16 @@ class Findings:
         return list({(m.label, m.attribute): m for m in every}.values())
 
 
-def found_in(opened: Opened, sheet: CandidateMatrix, stamp: str, known: dict[Path, Findings]) -> Findings:
+def findings_in(opened: Opened, sheet: CandidateMatrix, stamp: str, known: dict[Path, Findings]) -> Findings:
     """Return the results of a project: cached ones, or newly computed and then cached."""
     project = opened.project
     axes = _measured_axes(project, sheet)
     state = (opened.source, stamp, axes)
-    found = known.get(project.path)
-    if found is None or found.state != state or found.frontier.candidates != sheet.candidates:
-        found = Findings(Frontier(sheet.candidates, axes), sheet.infeasible, state)
-        known[project.path] = found
-    return found
+    findings = known.get(project.path)
+    if findings is None or findings.state != state or findings.frontier.candidates != sheet.candidates:
+        findings = Findings(Frontier(sheet.candidates, axes), sheet.infeasible, state)
+        known[project.path] = findings
+    return findings
 
 
 def _measured_axes(project: Project, sheet: CandidateMatrix) -> tuple[str, ...]:

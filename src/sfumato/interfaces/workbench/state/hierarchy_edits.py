@@ -62,9 +62,9 @@ def rename(hierarchy: Hierarchy, node: TreeNode, label: str) -> Hierarchy:
     _require_inner(hierarchy, node, "renamed; the root and the data's own values keep their names")
     label = _checked(label)
     levels = _levels(hierarchy)
-    for each in chain_of(hierarchy, node):
-        _require_free(levels, each.level, label, leaves_of(hierarchy, node))
-        _write(levels, each.level, leaves_of(hierarchy, node), label)
+    for ancestor in chain_of(hierarchy, node):
+        _require_free(levels, ancestor.level, label, leaves_of(hierarchy, node))
+        _write(levels, ancestor.level, leaves_of(hierarchy, node), label)
     return _rebuilt(hierarchy, levels)
 
 
@@ -127,10 +127,10 @@ def dissolve(hierarchy: Hierarchy, nodes: Sequence[TreeNode]) -> Hierarchy:
         below: dict[Label, list[int]] = {}
         for leaf in leaves_of(hierarchy, node).tolist():
             below.setdefault(levels[node.level - 1][leaf], []).append(leaf)
-        for each in chain_of(hierarchy, node):
+        for ancestor in chain_of(hierarchy, node):
             for label, own in below.items():
-                _require_free(levels, each.level, label, np.array(own))
-                _write(levels, each.level, np.array(own), label)
+                _require_free(levels, ancestor.level, label, np.array(own))
+                _write(levels, ancestor.level, np.array(own), label)
     return _rebuilt(hierarchy, levels)
 
 
@@ -184,7 +184,7 @@ def _require_inner(hierarchy: Hierarchy, node: TreeNode, what: str) -> None:
 def _require_free(levels: Levels, level: int, label: Label, leaves: Integers) -> None:
     """Raise an error if another node of the level has this name."""
     own = set(leaves.tolist())
-    if any(found == label and leaf not in own for leaf, found in enumerate(levels[level])):
+    if any(other == label and leaf not in own for leaf, other in enumerate(levels[level])):
         raise HierarchyError(
             "another node of that level has this name already; take another name or merge them"
         )

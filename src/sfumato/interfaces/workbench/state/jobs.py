@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from sfumato.runtime.errors import SfumatoError, UserError
 from sfumato.runtime.processes import PATIENCE, Ended, ParentProcess, start
@@ -39,17 +39,17 @@ class Report:
     state
         Whether it runs, and if not, how it ended.
     progress
-        How far it has come, as soon as it has said so.
+        How far it has come, as soon as it reports that.
     since
-        When it said so, by the monotonic clock.
-    said
-        What went wrong, if so.
+        When it reported, by the monotonic clock.
+    problem
+        What went wrong, if anything did.
     """
 
     state: JobState
     progress: Progress | None = None
     since: float = 0.0
-    said: str = ""
+    problem: str = ""
 
     @property
     def at_work(self) -> bool:
@@ -76,7 +76,7 @@ class _End:
     """How an exploration ended that was neither paused nor cancelled."""
 
     is_done: bool
-    said: str = ""
+    problem: str = ""
 
 
 class Job:
@@ -125,30 +125,29 @@ class Job:
         return self.report
 
     def _listen(self) -> None:
-        """Receive the messages of the process until it ends."""
         from sfumato.workflow.explore.explore_project import Progress
 
-        last: _End | None = None
+        end: _End | None = None
         while True:
             try:
-                said = self._child.receive()
+                message = self._child.receive()
             except (Ended, UserError):
                 break
-            if isinstance(said, Progress):
+            if isinstance(message, _End):
+                end = message
+                continue
+            if isinstance(message, Progress):
                 with self._lock:
-                    self._report = replace(self._report, progress=said, since=time.monotonic())
-            else:
-                last = said
+                    self._report = replace(self._report, progress=message, since=time.monotonic())
         self._child.end(PATIENCE)
         with self._lock:
-            self._report = replace(self._report, **self._ending(last))
-
-    def _ending(self, last: _End | None) -> dict[str, Any]:
-        if last is not None and last.is_done:
-            return {"state": "done"}
-        if self._ended is not None:
-            return {"state": self._ended}
-        return {"state": "failed", "said": _CRASHED if last is None else last.said}
+            if end is not None and end.is_done:
+                self._report = replace(self._report, state="done")
+            elif self._ended is not None:
+                self._report = replace(self._report, state=self._ended)
+            else:
+                problem = _CRASHED if end is None else end.problem
+                self._report = replace(self._report, state="failed", problem=problem)
 
 
 class Jobs:
@@ -184,7 +183,7 @@ class Jobs:
 
 def explore_for_pages(parent: ParentProcess) -> None:
     """Explore a project, obey the server, and report the progress."""
-    # what the server was started with, as by nohup, may ignore what ends an exploration
+    # whatever started the server, such as nohup, may ignore the signal that ends an exploration
     signal.signal(signal.SIGINT, signal.default_int_handler)
     paused = threading.Event()
     try:
@@ -202,21 +201,21 @@ def explore_for_pages(parent: ParentProcess) -> None:
 
 
 def _explore(
-    project: Path,
+    project_file: Path,
     workers: int | None,
     budget: float | None,
     paused: threading.Event,
-    say: Callable[[Progress], None],
+    send: Callable[[object], None],
 ) -> None:
     from sfumato.workflow.explore.explore_project import explore
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 
-    described = Project.load(project)
-    if not described.data_path.is_file():
-        described.read()
-    with Store(described.store_path) as store:
-        explore(described, store, workers=workers, budget=budget, progress=say, stop=paused.is_set)
+    project = Project.load(project_file)
+    if not project.data_path.is_file():
+        project.read()
+    with Store(project.store_path) as store:
+        explore(project, store, workers=workers, budget=budget, progress=send, stop=paused.is_set)
 
 
 def _obey(parent: ParentProcess, paused: threading.Event) -> None:

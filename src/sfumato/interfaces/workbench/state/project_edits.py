@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sfumato.workflow.project.project_file import Project
 
+# The mark that some editors put before a text in UTF-8; it stays where it is.
 _MARK = b"\xef\xbb\xbf"
 _one_at_a_time = threading.Lock()
 
@@ -93,7 +94,9 @@ def edit(
         check(project)
         # the check may take a while
         require_version(path, read_text(path).version, version)
-        _replace(path, written)
+        mark = _MARK if path.read_bytes().startswith(_MARK) else b""
+        with file_beside(path) as place:
+            place.write_bytes(mark + written.encode())
     return project
 
 
@@ -123,9 +126,3 @@ def inline(value: dict[str, Any]) -> Any:
     for key, inner in value.items():
         table[key] = list(inner) if isinstance(inner, Sequence) and not isinstance(inner, str) else inner
     return table
-
-
-def _replace(path: Path, written: str) -> None:
-    mark = _MARK if path.read_bytes().startswith(_MARK) else b""
-    with file_beside(path) as place:
-        place.write_bytes(mark + written.encode())

@@ -17,7 +17,7 @@ from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
 if TYPE_CHECKING:
-    from sfumato.data.schema import Schema
+    from sfumato.data.schema import Attribute, Schema
     from sfumato.data.table import Table
     from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.reading.role_guess import Guess
@@ -80,7 +80,16 @@ class Look:
     version: str
     records: Loaded
     opened: Opened | None
-    hindrance: SfumatoError | None
+    problem: SfumatoError | None
+
+    def attribute(self, name: str) -> Attribute | None:
+        """Return an attribute as the project file describes it, if it does."""
+        described = (attribute for attribute in self.project.schema.attributes if attribute.name == name)
+        return next(described, None)
+
+    def guess(self, name: str) -> Guess | None:
+        """Return what was guessed about a column of the data file."""
+        return next((guess for guess in self.records.guesses if guess.name == name), None)
 
     @cached_property
     def singling_out(self) -> Distinction | None:
@@ -93,21 +102,21 @@ class Look:
 class Projects:
     """The projects of one folder, each read once, and again when one of its files changes."""
 
-    def __init__(self, folder: Path, works: BackgroundTasks) -> None:
+    def __init__(self, folder: Path, tasks: BackgroundTasks) -> None:
         self.folder = folder.resolve()
-        self._works = works
+        self._tasks = tasks
 
     def files(self) -> tuple[Path, ...]:
         """Return the project files of the folder."""
-        found = sorted(path for path in self.folder.glob("*.toml") if not path.name.startswith("."))
-        return tuple(path for path in found if _describes_data(path))
+        paths = sorted(path for path in self.folder.glob("*.toml") if not path.name.startswith("."))
+        return tuple(path for path in paths if _describes_data(path))
 
     def data_files(self) -> tuple[Path, ...]:
         """Return the files of the folder that may hold records."""
-        found = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
+        paths = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
         return tuple(
             path
-            for path in found
+            for path in paths
             if path.is_file() and path.name.lower().removesuffix(".gz").endswith(DATA_SUFFIXES)
         )
 
@@ -120,21 +129,21 @@ class Projects:
         """Return a future of what can be read of a project."""
         text = path.read_bytes()
         key = ("look", path, sha256(text).hexdigest(), _stamps(path, text))
-        return self._works.begin(key, lambda: self._look(path))
+        return self._tasks.begin(key, lambda: self._look(path))
 
     def records(self, project: Project) -> Loaded:
         """Return the data file's records, read once."""
-        return self._works.begin(_records_key(project), lambda: _read(project), alone=False).result()
+        return self._tasks.begin(_records_key(project), lambda: _read(project), alone=False).result()
 
     def bound(self, project: Project) -> tuple[Table, Schema]:
         """Return the data bound to the schema, once for each schema, or raise the error."""
         table = self.records(project).table
         key = ("bound", _records_key(project), project.schema.fingerprint)
-        return self._works.begin(key, lambda: project.schema.bind(table), alone=False).result()
+        return self._tasks.begin(key, lambda: project.schema.bind(table), alone=False).result()
 
     def keep_records(self, project: Project, records: Loaded) -> None:
         """Remember records that were read for another reason."""
-        self._works.begin(_records_key(project), lambda: records, alone=False).result()
+        self._tasks.begin(_records_key(project), lambda: records, alone=False).result()
 
     def _look(self, path: Path) -> Look:
         from sfumato.interfaces.workbench.state.project_edits import read_text

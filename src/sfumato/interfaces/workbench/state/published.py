@@ -65,29 +65,30 @@ def free_name(folder: Path, wanted: str = "published") -> str:
 
 def folders_of(project: Project) -> tuple[Folder, ...]:
     """Return the published folders next to a project file, the latest decision first."""
-    found = []
+    folders = []
     for path in sorted(project.path.parent.iterdir()):
         if path.name.startswith(".") or path.is_symlink() or not path.is_dir():
             continue
         folder = _read(path)
         if folder is not None:
-            found.append(folder)
-    return tuple(sorted(found, key=lambda each: each.decision.get("when", ""), reverse=True))
+            folders.append(folder)
+    return tuple(sorted(folders, key=lambda folder: folder.decision.get("when", ""), reverse=True))
 
 
 def own_folders(project: Project) -> tuple[Folder, ...]:
-    """Return the published folders of this project, which its store remembers."""
-    known = decisions_of(project)
-    made = {(decision.candidate, decision.when) for decision, _ in known}
-    names = {name for _, name in known}
-    return tuple(each for each in folders_of(project) if _is_of(each, made, names))
-
-
-def _is_of(folder: Folder, made: set[tuple[str, str]], names: set[str]) -> bool:
-    """Return whether a folder holds one of these decisions; if it is unreadable, its name decides."""
-    if not folder.decision:
-        return folder.name in names
-    return (folder.decision["candidate"], folder.decision["when"]) in made
+    """Return the published folders of this project, which its store remembers; unreadable ones by name."""
+    decisions = decisions_of(project)
+    chosen = {(decision.candidate, decision.when) for decision, _ in decisions}
+    names = {name for _, name in decisions}
+    return tuple(
+        folder
+        for folder in folders_of(project)
+        if (
+            (folder.decision["candidate"], folder.decision["when"]) in chosen
+            if folder.decision
+            else folder.name in names
+        )
+    )
 
 
 def folder_of(request: Request, project: Project) -> Folder:
@@ -119,8 +120,8 @@ def _read(path: Path) -> Folder | None:
     try:
         manifest = read_manifest(path)
         decision, release = manifest.decision, recipe_name(recipe_of(manifest))
-        told = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
+        words = {key: str(getattr(decision, key)) for key in ("candidate", "by", "why", "when")}
         has_recoding = manifest.layout.type == "people" and manifest.layout.group is None
-        return Folder(path.name, path, told if told["candidate"] else {}, release, has_recoding)
+        return Folder(path.name, path, words if words["candidate"] else {}, release, has_recoding)
     except (SfumatoError, ValueError, TypeError, AttributeError, RecursionError):
         return Folder(path.name, path, {})

@@ -46,25 +46,21 @@ def released(request: Request, opened: Opened, candidate: Candidate) -> Future[R
     from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
-    return state_of(request).works.begin(key, lambda: remade(candidate, opened.table, opened.schema))
+    return state_of(request).tasks.begin(key, lambda: remade(candidate, opened.table, opened.schema))
 
 
-def release_now(works: BackgroundTasks, opened: Opened, candidate: Candidate) -> Release:
+def release_now(tasks: BackgroundTasks, opened: Opened, candidate: Candidate) -> Release:
     """Return the cached release, or make and cache it right now.
 
-    For works that need it: one that waited for another thread might wait for one that waits for it.
+    For tasks that need it: one that waited for another thread might wait for one that waits for it.
     """
     from sfumato.workflow.explore.stored_results import remade
 
     key = release_key(opened, candidate)
-    release = _finished(works, key) or remade(candidate, opened.table, opened.schema)
-    works.begin(key, lambda: release, alone=False)
-    return release
-
-
-def _finished(works: BackgroundTasks, key: Key) -> Release | None:
-    known = works.known(key)
-    if known is None or not known.done() or known.exception() is not None:
-        return None
-    release: Release = known.result()
+    task = tasks.find(key)
+    if task is not None and task.done() and task.exception() is None:
+        release: Release = task.result()
+    else:
+        release = remade(candidate, opened.table, opened.schema)
+    tasks.begin(key, lambda: release, alone=False)
     return release

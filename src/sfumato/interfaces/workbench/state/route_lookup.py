@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 
-from sfumato.interfaces.workbench.state.current_frontier import Findings, found_in
+from sfumato.interfaces.workbench.state.current_frontier import Findings, findings_in
 from sfumato.interfaces.workbench.state.projects import Look, Opened
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.interfaces.workbench.state.tasks import waited
+from sfumato.interfaces.workbench.state.tasks import wait_for
 
 if TYPE_CHECKING:
     from sfumato.workflow.project.project_file import Project
@@ -31,14 +31,14 @@ def project_of(request: Request) -> Project:
 def look_of(request: Request) -> Look:
     """Return what could be read of the project, for pages that can also fix it."""
     path = project_file_of(request)
-    return waited(request, state_of(request).projects.look(path), path.stem)
+    return wait_for(request, state_of(request).projects.look(path), path.stem)
 
 
 def opened_of(request: Request) -> Opened:
     """Return the project in the address with its data, or show the error."""
     look = look_of(request)
     if look.opened is None:
-        raise look.hindrance or RuntimeError("neither opened nor hindered")
+        raise look.problem or RuntimeError("neither opened nor refused")
     return look.opened
 
 
@@ -46,4 +46,4 @@ def findings_of(request: Request) -> tuple[Opened, Findings]:
     """Return the project in the address, and its current results."""
     opened, state = opened_of(request), state_of(request)
     sheet, stamp = state.sheets.of(opened.project.store_path, opened.source)
-    return opened, found_in(opened, sheet, stamp, state.findings)
+    return opened, findings_in(opened, sheet, stamp, state.findings)

@@ -28,8 +28,8 @@ class State:
     ----------
     projects
         The projects of the folder.
-    works
-        What is done in threads, and the last results.
+    tasks
+        The work that is done in threads, and its last results.
     upload_bytes
         How large a file may be that is dropped on the page.
     jobs
@@ -43,7 +43,7 @@ class State:
     """
 
     projects: Projects
-    works: BackgroundTasks
+    tasks: BackgroundTasks
     upload_bytes: int
     jobs: Jobs = field(default_factory=Jobs)
     findings: dict[Path, Findings] = field(default_factory=dict)
@@ -54,8 +54,8 @@ class State:
     @classmethod
     def of(cls, folder: Path, upload_bytes: int) -> State:
         """Return the state of a workbench that just started in a folder."""
-        works = BackgroundTasks()
-        return cls(Projects(folder, works), works, upload_bytes)
+        tasks = BackgroundTasks()
+        return cls(Projects(folder, tasks), tasks, upload_bytes)
 
     @property
     def sheets(self) -> CandidateMatrices:

@@ -26,54 +26,63 @@ Result = TypeVar("Result")
 class StillReading(Exception):
     """Raised for an unfinished result; the loading page describes the work and asks again."""
 
-    def __init__(self, name: str, doing: str = "Reading", said: str = "Large tables take a while.") -> None:
+    def __init__(
+        self, name: str, doing: str = "Reading", message: str = "Large tables take a while."
+    ) -> None:
         super().__init__(name)
         self.name = name
         self.doing = doing
-        self.said = said
+        self.message = message
 
 
 class BackgroundTasks:
     """All tasks that were started, finished or not."""
 
     def __init__(self) -> None:
-        self._works: OrderedDict[Key, Future[Any]] = OrderedDict()
+        self._tasks: OrderedDict[Key, Future[Any]] = OrderedDict()
         self._lock = threading.Lock()
         self._one_at_a_time = threading.Lock()
 
     def begin(self, key: Key, make: Callable[[], Result], *, alone: bool = True) -> Future[Result]:
         """Run a task once for each key: in a thread of its own, or right here unless ``alone``."""
         with self._lock:
-            if key in self._works:
-                self._works.move_to_end(key)
-                return self._works[key]
+            if key in self._tasks:
+                self._tasks.move_to_end(key)
+                return self._tasks[key]
             future: Future[Result] = Future()
-            self._works[key] = future
-            done = [old for old, work in self._works.items() if work.done() and old[0] == key[0]]
+            self._tasks[key] = future
+            done = [old for old, work in self._tasks.items() if work.done() and old[0] == key[0]]
             for old in done[: max(len(done) - _KEPT, 0)]:
-                del self._works[old]
+                del self._tasks[old]
         if alone:
             threading.Thread(target=self._run, args=(future, make), daemon=True).start()
         else:
             _finish(future, make)
         return future
 
-    def known(self, key: Key) -> Future[Any] | None:
+    def begin_again(self, key: Key, make: Callable[[], Result]) -> Future[Result]:
+        """Run a task once more, unless it is still running."""
+        with self._lock:
+            if key in self._tasks and self._tasks[key].done():
+                del self._tasks[key]
+        return self.begin(key, make)
+
+    def find(self, key: Key) -> Future[Any] | None:
         """Return the task of this key if it was started."""
         with self._lock:
-            return self._works.get(key)
+            return self._tasks.get(key)
 
     def forget(self, key: Key) -> None:
         """Forget a result, so that it is computed again."""
         with self._lock:
-            self._works.pop(key, None)
+            self._tasks.pop(key, None)
 
     def _run(self, future: Future[Any], make: Callable[[], Any]) -> None:
         with self._one_at_a_time:
             _finish(future, make)
 
 
-def waited(request: Request, future: Future[Result], name: str, **words: str) -> Result:
+def wait_for(request: Request, future: Future[Result], name: str, **words: str) -> Result:
     """Wait for a result: only a moment for a page, which then says so, and to the end for a change."""
     try:
         return future.result(_PATIENCE if request.method in ("GET", "HEAD") else None)

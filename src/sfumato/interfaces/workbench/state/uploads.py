@@ -80,8 +80,8 @@ def _require_unpacked(place: Path, most: int) -> None:
         while piece := stream.read(2**20):
             unpacked += len(piece)
             if unpacked > most:
-                said = f"Unpacked, this is larger than the limit of {most / 2**20:,.0f} MiB."
-                raise HTTPException(413, said)
+                message = f"Unpacked, this is larger than the limit of {most / 2**20:,.0f} MiB."
+                raise HTTPException(413, message)
 
 
 @contextmanager

@@ -71,14 +71,14 @@ def _spread(column: Column, cells: Cells, weights: Integers) -> Floats:
     counts = _counts(cells, weights)
     if cells.sets is None:
         place = {label: code for code, label in enumerate(map(text, column.domain))}
-        found = np.zeros(len(column.domain))
+        expected = np.zeros(len(column.domain))
         for label, count in zip(cells.labels, counts, strict=True):
             if label in place:
-                found[place[label]] += count
-        return found
+                expected[place[label]] += count
+        return expected
     sizes = np.diff(cells.sets.starts)
-    each = np.repeat(counts / np.maximum(sizes, 1), sizes)
-    return _added(cells.sets.members, each, len(column.domain))
+    share = np.repeat(counts / np.maximum(sizes, 1), sizes)
+    return _added(cells.sets.members, share, len(column.domain))
 
 
 def _numbers(column: Column, before: Floats, cells: Cells, weights: Integers) -> BeforeAfter:
@@ -114,11 +114,15 @@ def _categories(column: Column, before: Floats, after: Floats) -> BeforeAfter:
     shown = order if len(order) <= _CATEGORIES else order[: _CATEGORIES - 1]
     rest = order[len(shown) :]
     labels = [text(column.domain[place]) or "missing" for place in shown]
-    found = _paired(labels, before[shown], after[shown], f"Records in each of {len(order):,} categories")
+    most_frequent = _paired(
+        labels, before[shown], after[shown], f"Records in each of {len(order):,} categories"
+    )
     if not len(rest):
-        return found
+        return most_frequent
     others = Pair(f"{len(rest):,} others", float(before[rest].sum()), float(after[rest].sum()), is_rest=True)
-    return BeforeAfter((*found.pairs, others), f"{found.description}, the most frequent first")
+    return BeforeAfter(
+        (*most_frequent.pairs, others), f"{most_frequent.description}, the most frequent first"
+    )
 
 
 def _paired(labels: Sequence[str], before: Floats, after: Floats, description: str) -> BeforeAfter:

@@ -12,7 +12,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
     """Return the store's facts about a candidate: recipe, policy, measurements, and how it ranks."""
     from sfumato.results import formatting
     from sfumato.workflow.report.attack_rows import attack_rows, attacks_left
-    from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words
+    from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words, shown
 
     policy = opened.project.policy
     if candidate.infeasible is not None:
@@ -30,8 +30,15 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
             side: measurement_rows(candidate, side, policy, frontier) for side in ("privacy", "utility")
         },
         "attacks": attack_rows(candidate.measurements),
-        "attacks_left": attacks_left(found.measure for found in candidate.measurements),
-        "headline": [_headline(frontier, candidate, axis) for axis in frontier.axes[:2]],
+        "attacks_left": attacks_left(measurement.measure for measurement in candidate.measurements),
+        "headline": [
+            (
+                formatting.measure_words(axis).title,
+                shown(axis, candidate.value(axis)),
+                formatting.direction(frontier.better(axis)),
+            )
+            for axis in frontier.axes[:2]
+        ],
         "comparable": comparable,
         "beaten_by": [
             (c.id, formatting.recipe_name(c.recipe))
@@ -40,11 +47,3 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
         "is_knee": knee is not None and knee.id == candidate.id,
         "knee": knee.id if knee is not None and knee.id != candidate.id else None,
     }
-
-
-def _headline(frontier: Frontier, candidate: Candidate, axis: str) -> tuple[str, str, str]:
-    from sfumato.results import formatting
-    from sfumato.workflow.report.table_rows import shown
-
-    known = formatting.measure_words(axis)
-    return known.title, shown(axis, candidate.value(axis)), formatting.direction(frontier.better(axis))

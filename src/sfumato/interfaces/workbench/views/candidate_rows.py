@@ -59,30 +59,30 @@ class View:
     chosen: str = ""
 
     @classmethod
-    def of(cls, asked: QueryParams, sheet: CandidateMatrix, usual: tuple[str, ...]) -> View:
+    def of(cls, query: QueryParams, sheet: CandidateMatrix, usual: tuple[str, ...]) -> View:
         """Read an address; unmeasured axes are refused."""
-        axes = tuple(dict.fromkeys(asked.getlist("axis")))[:MOST_AXES]
+        axes = tuple(dict.fromkeys(query.getlist("axis")))[:MOST_AXES]
         for axis in axes:
             if sheet.columns and axis not in sheet.labels:
                 hint = suggestion(axis, sheet.labels) or f"; measured are {', '.join(sheet.labels)}"
                 raise ParameterError(f"{axis!r} was not measured{hint}")
-        parallel = asked.get("view") == "parallel" or len(axes) > 2
+        parallel = query.get("view") == "parallel" or len(axes) > 2
         if len(axes) < 2:
             more = (*axes, *usual_axes(sheet, usual))
             axes = tuple(dict.fromkeys(more))[: 4 if parallel else 2]
         if parallel and sheet.columns:
             axes = tuple(sorted(axes, key=sheet.labels.index))
-        page = asked.get("page", "1")
+        page = query.get("page", "1")
         return cls(
             axes,
             parallel,
-            asked.get("show") == "all",
-            asked.get("sanitizer", ""),
-            asked.get("policy") == "met",
-            asked.get("sort", "") if asked.get("sort", "") in (*sheet.labels, "recipe") else "",
-            asked.get("order") == "descending",
+            query.get("show") == "all",
+            query.get("sanitizer", ""),
+            query.get("policy") == "met",
+            query.get("sort", "") if query.get("sort", "") in (*sheet.labels, "recipe") else "",
+            query.get("order") == "descending",
             int(page) if page.isdecimal() and len(page) < 9 else 1,
-            asked.get("id", ""),
+            query.get("id", ""),
         )
 
     def query(self, **changes: Any) -> str:
@@ -118,7 +118,11 @@ def worst_axes(
     """Return for each attribute the project's axes for the worst-off group, if all were measured."""
     if not sheet.candidates:
         return {}
-    labels = {compares(found): found.label for c in sheet.candidates[:1] for found in c.measurements}
+    labels = {
+        compares(measurement): measurement.label
+        for c in sheet.candidates[:1]
+        for measurement in c.measurements
+    }
     return {
         name: tuple(labels[name, axis] for axis in usual)
         for name in by
@@ -157,9 +161,9 @@ def candidate_rows(
 
 def marks(candidate: Candidate, *, efficient: bool, knee: Candidate | None) -> list[str]:
     """Return the marks of a candidate."""
-    found = ["efficient"] if efficient else []
-    found += ["knee"] if knee is not None and knee.id == candidate.id else []
-    return found + ([TRIVIAL[candidate.recipe.sanitizer]] if candidate.recipe.sanitizer in TRIVIAL else [])
+    names = ["efficient"] if efficient else []
+    names += ["knee"] if knee is not None and knee.id == candidate.id else []
+    return names + ([TRIVIAL[candidate.recipe.sanitizer]] if candidate.recipe.sanitizer in TRIVIAL else [])
 
 
 def shown_value(label: str, value: float | None) -> str:

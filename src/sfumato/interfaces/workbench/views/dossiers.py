@@ -73,9 +73,9 @@ class Dossier:
 
 def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future[Dossier]:
     """Return a future of a candidate's dossier."""
-    works = state_of(request).works
+    tasks = state_of(request).tasks
     key = ("dossier", *release_key(opened, candidate)[1:])
-    return works.begin(key, lambda: describe(release_now(works, opened, candidate), candidate))
+    return tasks.begin(key, lambda: describe(release_now(tasks, opened, candidate), candidate))
 
 
 def describe(release: Release, candidate: Candidate) -> Dossier:
