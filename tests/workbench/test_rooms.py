@@ -1,4 +1,4 @@
-"""The rooms of the workbench: who may import whom, and where the state of the application is found."""
+"""The rooms of the workbench: who may import whom, what they use of the library, and where the state is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,32 @@ ROOMS = {
     "routes": {"addresses", "guards", "pages", "state", "forms", "views"},
 }
 """What the modules of each room may import of the workbench, now or when they are called."""
+LIBRARY = {
+    "runtime": "arrays caching errors files machine numerals processes",
+    "registry": "declarations methods recipe",
+    "data": "hierarchy schema table",
+    "models": "base",
+    "verification": "documents folder",
+    "results": (
+        "decision formatting frontier inapplicable manifest measure_labels measurement pareto release "
+        "released_column"
+    ),
+    "reading": "column_shapes mixed_writing role_guess sources",
+    "reading/datasets": "demo_project",
+    "measures/disclosure": "loss_attribution",
+    "searches": "sweep",
+    "workflow/project": "budget new_project policies project_file",
+    "workflow/store": "provenance store",
+    "workflow/explore": "column_uniqueness convergence explore_project inspection stored_results",
+    "workflow/choose": "question question_answer side_by_side tokens",
+    "workflow/report": (
+        "attack_rows class_size_curves comparison_text markup owner_report scatter scatter_matrix svg "
+        "table_rows"
+    ),
+    "workflow/publish": "cautions folder_layout publish verify",
+    "workflow/apply": "parent_publication stored_publications",
+}
+"""The modules of the library that the workbench uses, by room: it is a face of the library, no part of it."""
 
 
 def modules(room: str) -> list[Path]:
@@ -49,6 +75,30 @@ def test_a_room_imports_only_what_lies_before_it(room: str) -> None:
     found = {path.name: neighbours(path) - ROOMS[room] for path in modules(room)}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert any(neighbours(path) for path in modules(room))
+
+
+def test_the_workbench_uses_the_listed_modules_of_the_library_and_no_others() -> None:
+    used: dict[str, set[str]] = {}
+    for path in WORKBENCH.rglob("*.py"):
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] != "sfumato" or parts[1:3] == ["interfaces", "workbench"] or len(parts) < 2:
+                continue
+            # a name of a module is not the module's own
+            if not PACKAGE.joinpath(*parts[1:]).with_suffix(".py").is_file():
+                parts.pop()
+            used.setdefault("/".join(parts[1:-1]), set()).add(parts[-1])
+    assert {room: " ".join(sorted(names)) for room, names in used.items()} == LIBRARY
+
+
+def test_nothing_but_its_command_imports_the_workbench() -> None:
+    importers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if WORKBENCH not in path.parents
+        and any(name.startswith("sfumato.interfaces.workbench") for name in imported(path))
+    }
+    assert importers == {"interfaces/cli/workbench.py"}
 
 
 def is_state_of_application(node: ast.AST) -> bool:
