@@ -13,10 +13,12 @@ import pytest
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
+from sfumato.workflow.explore.explore_project import explore
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store
 
+from ..workbench.exploring import change_figure
 from .waiting import until
 
 PROJECT = """\
@@ -201,6 +203,27 @@ def test_methods_are_chosen_explored_and_looked_at(
     assert page.evaluate("window.sfumatoChart.y.measure.label") == "reidentification-risk"
     page.get_by_role("link", name="Look at the release").click()
     page.wait_for_url(f"**/releases/{identity}")
+
+
+def test_figures_that_were_changed_by_hand_are_named_and_computed_again(
+    page: Any, entered: Callable[..., str], photograph: Any, folder: Path
+) -> None:
+    path = folder / "people.toml"
+    path.write_text(
+        PROJECT + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 5, 20] } }\n'
+    )
+    project = Project.load(path)
+    with Store(project.store_path) as store:
+        explore(project, store, seed=3, workers=1)
+    identity = change_figure(path)
+    entered()
+    assert f"general-loss of candidate {identity}" in page.locator("#changed-rows").inner_text()
+    photograph(page, "explore-changed-rows")
+    page.get_by_role("button", name="Explore what is new").click()
+    page.locator("#computed-again").wait_for()
+    page.get_by_text("Explored.").wait_for()
+    assert page.locator("#changed-rows").count() == 0
+    photograph(page, "explore-computed-again")
 
 
 def test_the_script_finds_the_same_front_and_knee_as_the_library(

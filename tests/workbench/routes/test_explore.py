@@ -19,7 +19,7 @@ from sfumato.workflow.report.svg import COLOURS, MARKERS
 from sfumato.workflow.store.store import Store
 
 from ..conftest import PROJECT, TOKEN, until, visitor
-from ..exploring import PATIENTS, Seen, candidates, copied, explored, patients
+from ..exploring import PATIENTS, Seen, candidates, change_figure, copied, explored, patients
 
 EXPLORE = "/projects/patients/explore"
 EVIL = '"><script>alert(1)</script>'
@@ -220,6 +220,27 @@ def test_a_failed_exploration_says_why(guest: TestClient, ready: Callable[..., A
     page = ready(f"{EXPLORE}/progress").text
     assert "The exploration stopped." in page
     assert "Another `sfumato explore` is at work" in page
+
+
+@pytest.mark.filterwarnings("default::sfumato.workflow.store.store.ChangedRows")
+def test_figures_that_were_changed_by_hand_are_named_and_computed_again(
+    guest: TestClient, ready: Callable[..., Any], folder: Path
+) -> None:
+    identity = change_figure(folder / "patients.toml")
+    figure = f"general-loss of candidate {identity}"
+    page = Seen(ready(EXPLORE).text)
+    assert f"changed are left out here: {figure}. Exploring again computes them." in page.text
+    guest.post(f"{EXPLORE}/start", data={"workers": "1"})
+    until(lambda: 'id="pause"' not in ready(f"{EXPLORE}/progress").text)
+    page = Seen(ready(EXPLORE).text)
+    assert f"changed were computed again: {figure}." in page.text
+    assert "left out here" not in page.text
+    # another workbench sees a sound store
+    other = visitor(application(folder, token=TOKEN))
+    other.get(f"/?token={TOKEN}")
+    response = until(lambda: [answer for answer in [other.get(EXPLORE)] if answer.status_code != 202])[0]
+    assert "Efficient candidates" in response.text
+    assert "changed outside" not in response.text
 
 
 def test_other_pages_cannot_start_anything(app: Starlette, guest: TestClient) -> None:

@@ -99,7 +99,8 @@ class Store:
             ) from None
         except OSError as error:
             raise StoreError(f"cannot create the store {path.name}: {error.strerror}") from None
-        self._has_warned = False
+        self.changed_rows = ""
+        """The rows that were changed outside of sfumato, in one line, as far as they were noticed."""
 
     def close(self) -> None:
         """Close the file."""
@@ -534,11 +535,11 @@ class Store:
                 for identity, asked in self._unsound("measurement", "candidate, asked")
             ),
         ]
-        if entries and not self._has_warned:
-            self._has_warned = True
+        if entries and not self.changed_rows:
             more = f" and {len(entries) - _MAX_LISTED:,} more" if len(entries) > _MAX_LISTED else ""
-            said = f"{', '.join(entries[:_MAX_LISTED])}{more}: changed outside of sfumato, {consequence}"
-            warnings.warn(f"{self.path.name}: {said}", ChangedRows, stacklevel=4)
+            self.changed_rows = f"{', '.join(entries[:_MAX_LISTED])}{more}"
+            words = f"{self.changed_rows}: changed outside of sfumato, {consequence}"
+            warnings.warn(f"{self.path.name}: {words}", ChangedRows, stacklevel=4)
         return bool(entries)
 
     def _unsound(self, table: str, columns: str) -> list[tuple[Any, ...]]:

@@ -93,7 +93,6 @@ def explore(request: Request) -> Response:
         request,
         "explore.html.j2",
         title=seen.opened.project.publication.title or seen.opened.project.path.stem,
-        seen=seen,
         earlier=seen.holds_only_others,
         view=view,
         columns={column.label: column for column in seen.sheet.columns},
@@ -198,6 +197,7 @@ def _job_facts(request: Request, seen: ExploredProject) -> dict[str, Any]:
     at_work = report is not None and report.at_work
     counts = [block.n_candidates for block in plan.blocks]
     return {
+        "seen": seen,
         "report": report,
         "elsewhere": not at_work and is_being_explored(seen.opened.project.store_path),
         "n_made": len(seen.sheet.candidates),

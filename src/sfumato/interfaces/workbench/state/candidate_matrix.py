@@ -55,6 +55,8 @@ class CandidateMatrix:
         where there are several.
     recipes
         For each candidate its name, by its recipe.
+    changed_rows
+        The stored figures that were changed outside of sfumato; they are left out.
     """
 
     candidates: tuple[Candidate, ...]
@@ -62,6 +64,7 @@ class CandidateMatrix:
     columns: tuple[MeasureColumn, ...]
     rows: tuple[Mapping[str, float], ...]
     recipes: tuple[str, ...]
+    changed_rows: str = ""
 
     @property
     def labels(self) -> tuple[MeasureLabel, ...]:
@@ -143,6 +146,7 @@ class _StoreColumns:
     columns: dict[str, MeasureColumn] = field(default_factory=dict)
     broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
     policy: Mapping[str, Limit] = field(default_factory=dict)
+    changed_rows: str = ""
     sheet: CandidateMatrix | None = None
 
 
@@ -201,12 +205,13 @@ class CandidateMatrices:
             mark = opened.mark()
             if mark == known.mark:
                 return known
-            # a shorter store is another one
-            if known.mark is not None and any(map(operator.gt, known.mark, mark)):
+            # a shorter store is another one; in a longer one, changed figures may be measured again
+            is_shorter = known.mark is not None and any(map(operator.gt, known.mark, mark))
+            if is_shorter or known.changed_rows:
                 known = self._known[key] = _StoreColumns()
             for candidate in opened.candidates(source, since=known.mark):
                 _append(known, candidate)
-            known.mark, known.sheet = mark, None
+            known.mark, known.changed_rows, known.sheet = mark, opened.changed_rows, None
         return known
 
 
@@ -234,4 +239,5 @@ def _sheet(known: _StoreColumns) -> CandidateMatrix:
         tuple(known.columns.values()),
         tuple(known.rows[c.id] for c in feasible),
         tuple(known.recipes[c.id] for c in feasible),
+        known.changed_rows,
     )

@@ -44,12 +44,15 @@ class Report:
         When it reported, by the monotonic clock.
     problem
         What went wrong, if anything did.
+    changed_rows
+        The stored figures that were changed outside of sfumato, and so are computed again.
     """
 
     state: JobState
     progress: Progress | None = None
     since: float = 0.0
     problem: str = ""
+    changed_rows: str = ""
 
     @property
     def at_work(self) -> bool:
@@ -77,6 +80,13 @@ class _End:
 
     is_done: bool
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class _ChangedRows:
+    """The stored figures that were changed outside of sfumato."""
+
+    rows: str
 
 
 class Job:
@@ -136,9 +146,11 @@ class Job:
             if isinstance(message, _End):
                 end = message
                 continue
-            if isinstance(message, Progress):
-                with self._lock:
+            with self._lock:
+                if isinstance(message, Progress):
                     self._report = replace(self._report, progress=message, since=time.monotonic())
+                elif isinstance(message, _ChangedRows):
+                    self._report = replace(self._report, changed_rows=message.rows)
         self._child.end(PATIENCE)
         with self._lock:
             if end is not None and end.is_done:
@@ -215,7 +227,22 @@ def _explore(
     if not project.data_path.is_file():
         project.read()
     with Store(project.store_path) as store:
-        explore(project, store, workers=workers, budget=budget, progress=send, stop=paused.is_set)
+        reported = ""
+
+        def report_changed_rows() -> None:
+            nonlocal reported
+            if store.changed_rows != reported:
+                reported = store.changed_rows
+                send(_ChangedRows(reported))
+
+        def progress(state: Progress) -> None:
+            report_changed_rows()
+            send(state)
+
+        explore(
+            project, store, workers=workers, budget=budget, progress=progress, stop=paused.is_set
+        )
+        report_changed_rows()
 
 
 def _obey(parent: ParentProcess, paused: threading.Event) -> None:
