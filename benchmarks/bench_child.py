@@ -20,12 +20,13 @@ def release(n_records: str, n_attributes: str, k: str) -> Callable[[], Any]:
     import numpy as np
 
     import sfumato as sf
+    from sfumato.data.kinds import NUMERIC
     from sfumato.data.table import Column
 
     rng = np.random.default_rng(0)
     n, d = int(n_records), int(n_attributes)
     columns = {
-        f"q{i}": Column(rng.integers(0, 100, n).astype(np.int32), tuple(range(100)), "numeric")
+        f"q{i}": Column(rng.integers(0, 100, n).astype(np.int32), tuple(range(100)), NUMERIC)
         for i in range(d)
     }
     columns["s"] = Column(rng.integers(0, 20, n).astype(np.int32), tuple(str(value) for value in range(20)))

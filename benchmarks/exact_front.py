@@ -86,7 +86,7 @@ def compare_with_exact(
     nodes = whole.pareto([privacy, "general-loss"])
     points = np.stack([-whole.score(privacy)[nodes], whole.score("general-loss")[nodes]], axis=1)
     exact = Archive.empty(0, 2, 0).joined(nodes[:, np.newaxis][:, :0], points, points[:, :0])
-    numbers = [name for name in bound_schema.quasi_identifiers if bound_table[name].kind == "numeric"]
+    numbers = [name for name in bound_schema.quasi_identifiers if bound_table[name].kind.is_number]
     cuts = CutSpace.of(bound_table, bound_schema, free, dict.fromkeys(numbers, 0.0))
 
     def found(space: RecodingSpace) -> Archive:

@@ -16,6 +16,7 @@ import time
 import numpy as np
 
 from sfumato import Schema, Table
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
@@ -32,7 +33,7 @@ MODELS = {
 def made_up(n_records: int) -> tuple[Table, Schema]:
     rng = np.random.default_rng(0)
     columns = {
-        f"q{i}": Column(rng.integers(0, 100, n_records).astype(np.int32), tuple(range(100)), "numeric")
+        f"q{i}": Column(rng.integers(0, 100, n_records).astype(np.int32), tuple(range(100)), NUMERIC)
         for i in range(8)
     }
     values = tuple(str(value) for value in range(20))

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Schema, Table
 from sfumato.data.hierarchy import Dates, Flat, Hierarchy, Intervals, Prefixes, interval_label, set_label
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.reading.read_table import read
 from sfumato.runtime.errors import HierarchyError
 
@@ -52,7 +53,7 @@ def labels_of(hierarchy: Hierarchy, value: Any) -> list[Any]:
     return [labels[node] for labels, node in zip(hierarchy.labels, hierarchy.node_of[:, place], strict=True)]
 
 
-def check_tree(hierarchy: Hierarchy, kind: str) -> None:
+def check_tree(hierarchy: Hierarchy, kind: Kind) -> None:
     """Check by brute force what every hierarchy promises."""
     levels = hierarchy.node_of.tolist()
     assert len(levels) == hierarchy.height + 1 == len(hierarchy.labels) == len(hierarchy.sizes)
@@ -66,7 +67,7 @@ def check_tree(hierarchy: Hierarchy, kind: str) -> None:
         assert len(sizes) == len(labels)
         occurring = Counter(nodes)
         assert all(sizes[node] >= occurring[node] for node in occurring)
-    if kind == "categorical":
+    if kind == CATEGORICAL:
         for nodes in levels:
             assert [node for node, _ in groupby(nodes)] == sorted(set(nodes)), (
                 "a node's values stand together"
@@ -81,7 +82,7 @@ def check_tree(hierarchy: Hierarchy, kind: str) -> None:
 
 def test_a_file_in_the_format_of_arx_is_read_as_it_is(write: Any) -> None:
     hierarchy = Hierarchy.read(write(CONTINENTS))
-    check_tree(hierarchy, "categorical")
+    check_tree(hierarchy, CATEGORICAL)
     assert hierarchy.height == 3
     assert labels_of(hierarchy, "Spain") == ["Spain", "South", "Europe", "*"]
     assert hierarchy.n_leaves == 4
@@ -96,7 +97,7 @@ def test_rows_out_of_order_become_contiguous_in_the_order_of_first_occurrence(wr
 @pytest.mark.parametrize("name", ["a;x\nb;x\n", "a;x\nb;y\n", "a\nb\n"])
 def test_a_root_is_added_where_it_lacks(write: Any, name: str) -> None:
     hierarchy = Hierarchy.read(write(name))
-    check_tree(hierarchy, "categorical")
+    check_tree(hierarchy, CATEGORICAL)
     assert labels_of(hierarchy, "a")[-1] == "*"
     assert labels_of(hierarchy, "a")[0] == "a"
 
@@ -147,9 +148,9 @@ def test_an_empty_first_field_is_the_missing_value_and_has_the_place_that_the_fi
     hierarchy = Hierarchy.read(write("a;x;*\n;x;*\nb;y;*\n"))
     assert hierarchy.values == ("a", None, "b")
     assert labels_of(hierarchy, None) == [None, "x", "*"]
-    built = hierarchy.build(("b", "a", None), "categorical")
+    built = hierarchy.build(("b", "a", None), CATEGORICAL)
     assert built.values == ("a", None, "b")
-    check_tree(built, "categorical")
+    check_tree(built, CATEGORICAL)
 
 
 def test_an_empty_label_reads_like_a_missing_value_and_is_one(write: Any) -> None:
@@ -161,7 +162,7 @@ def test_an_empty_label_reads_like_a_missing_value_and_is_one(write: Any) -> Non
 def test_the_hierarchies_of_arx_are_read_as_they_are(path: Path) -> None:
     rows = [line.split(";") for line in path.read_text(encoding="utf-8-sig").splitlines() if line]
     hierarchy = Hierarchy.read(path)
-    check_tree(hierarchy, "categorical")
+    check_tree(hierarchy, CATEGORICAL)
     assert hierarchy.n_leaves == len(rows)
     # a root is added where the file ends below it
     width = len(rows[0])
@@ -215,7 +216,7 @@ def test_a_nested_mapping_of_uneven_depth_is_a_tree_whose_shallow_leaves_stand_f
     hierarchy = Hierarchy.nested(
         {"Europe": {"South": ["Italy", "Spain"], "North": ["Sweden"]}, "Asia": ["Japan"]}
     )
-    check_tree(hierarchy, "categorical")
+    check_tree(hierarchy, CATEGORICAL)
     assert labels_of(hierarchy, "Italy") == ["Italy", "South", "Europe", "*"]
     assert labels_of(hierarchy, "Japan") == ["Japan", "Japan", "Asia", "*"]
 
@@ -265,7 +266,7 @@ def random_rows(draw: st.DrawFn) -> list[list[str]]:
 @given(random_rows())
 def test_any_tree_in_any_order_becomes_a_contiguous_one(rows: list[list[str]]) -> None:
     hierarchy = Hierarchy.of_rows(rows)
-    check_tree(hierarchy, "categorical")
+    check_tree(hierarchy, CATEGORICAL)
     for row in rows:
         assert labels_of(hierarchy, row[0])[: len(row) - 1] == row[:-1] or len(row) == 1
     for level, sizes in enumerate(hierarchy.sizes[:-1]):
@@ -277,8 +278,8 @@ def test_any_tree_in_any_order_becomes_a_contiguous_one(rows: list[list[str]]) -
 def test_joins_are_the_lowest_level_that_neighbours_share(rows: list[list[str]], data: st.DataObject) -> None:
     occurring = data.draw(st.lists(st.sampled_from(rows), min_size=1, unique_by=lambda row: row[0]))
     domain = (*(row[0] for row in occurring), *data.draw(st.sampled_from([(), (None,)])))
-    hierarchy = Hierarchy.of_rows(rows).build(domain, "categorical")
-    check_tree(hierarchy, "categorical")
+    hierarchy = Hierarchy.of_rows(rows).build(domain, CATEGORICAL)
+    check_tree(hierarchy, CATEGORICAL)
     paths = [labels_of(hierarchy, value) for value in hierarchy.values]
     expected = [0] + [
         next(level for level, (here, there) in enumerate(zip(one, two, strict=True)) if here == there)
@@ -296,8 +297,8 @@ def test_the_part_above_the_values_that_occur_still_counts_the_others(
 ) -> None:
     occurring = data.draw(st.lists(st.sampled_from(rows), min_size=1, unique_by=lambda row: row[0]))
     whole = Hierarchy.of_rows(rows)
-    part = whole.build(tuple(row[0] for row in occurring), "categorical")
-    check_tree(part, "categorical")
+    part = whole.build(tuple(row[0] for row in occurring), CATEGORICAL)
+    check_tree(part, CATEGORICAL)
     assert part.n_leaves == len(rows)
     assert set(part.values) == {row[0] for row in occurring}
     for value in part.values:
@@ -319,21 +320,19 @@ def test_a_value_that_the_hierarchy_lacks_is_refused_with_attribute_and_count_bu
 
 
 def test_values_of_the_hierarchy_that_do_not_occur_are_fine() -> None:
-    built = Hierarchy.nested({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]}).build(
-        ("Japan",), "categorical"
-    )
+    built = Hierarchy.nested({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]}).build(("Japan",), CATEGORICAL)
     assert built.values == ("Japan",)
     assert built.labels == (("Japan",), ("Asia",), ("*",))
     assert [sizes.tolist() for sizes in built.sizes] == [[1], [1], [3]]
 
 
 SOURCES: dict[str, tuple[Any, tuple[Any, ...], Any]] = {
-    "nested": (Hierarchy.nested({"E": ["a", "b"]}), ("a", "b"), "categorical"),
-    "intervals": (Intervals((5, 10)), (1, 7), "numeric"),
-    "prefixes": (Prefixes((2, 1)), ("aa", "ab"), "categorical"),
-    "numeric prefixes": (Prefixes((1,)), (11, 20), "numeric"),
-    "dates": (Dates(), ("2026-11-15", "2026-12-01"), "categorical"),
-    "flat": (Flat(), ("a", "b"), "categorical"),
+    "nested": (Hierarchy.nested({"E": ["a", "b"]}), ("a", "b"), CATEGORICAL),
+    "intervals": (Intervals((5, 10)), (1, 7), NUMERIC),
+    "prefixes": (Prefixes((2, 1)), ("aa", "ab"), CATEGORICAL),
+    "numeric prefixes": (Prefixes((1,)), (11, 20), NUMERIC),
+    "dates": (Dates(), ("2026-11-15", "2026-12-01"), CATEGORICAL),
+    "flat": (Flat(), ("a", "b"), CATEGORICAL),
 }
 
 
@@ -374,8 +373,8 @@ def test_building_again_changes_nothing(source: str) -> None:
 
 def test_numbers_keep_their_order_whatever_the_order_of_the_file() -> None:
     hierarchy = Hierarchy.of_rows([["10", "even", "*"], ["9", "odd", "*"], ["2", "even", "*"]])
-    built = hierarchy.build((2, 9, 10), "numeric")
-    check_tree(built, "numeric")
+    built = hierarchy.build((2, 9, 10), NUMERIC)
+    check_tree(built, NUMERIC)
     assert built.values == (2, 9, 10)
     assert labels_of(built, 10) == ["10", "even", "*"]
 
@@ -412,8 +411,8 @@ def test_every_number_lies_in_its_interval_at_a_multiple_of_the_width(
     widths = [first]
     for factor in factors:
         widths.append(widths[-1] * factor)
-    built = Intervals(tuple(widths)).build(tuple(sorted(numbers)), "numeric")
-    check_tree(built, "numeric")
+    built = Intervals(tuple(widths)).build(tuple(sorted(numbers)), NUMERIC)
+    check_tree(built, NUMERIC)
     assert built.height == len(widths) + 1
     for value in numbers:
         for width, label in zip(widths, labels_of(built, value)[1:], strict=False):
@@ -431,8 +430,8 @@ def test_decimal_fractions_lie_in_their_interval_as_they_are_written(
     hundredths: list[int], widths: tuple[float, ...]
 ) -> None:
     numbers = sorted(value / 100 for value in hundredths)
-    built = Intervals(widths).build(tuple(numbers), "numeric")
-    check_tree(built, "numeric")
+    built = Intervals(widths).build(tuple(numbers), NUMERIC)
+    check_tree(built, NUMERIC)
     for value in numbers:
         for width, label in zip(widths, labels_of(built, value)[1:], strict=False):
             low, high = ends(label)
@@ -454,7 +453,7 @@ def test_decimal_fractions_lie_in_their_interval_as_they_are_written(
     ],
 )
 def test_an_interval_is_printed_like_this(value: float, widths: tuple[float, ...], labels: list[str]) -> None:
-    assert labels_of(Intervals(widths).build((value,), "numeric"), value)[1:-1] == labels
+    assert labels_of(Intervals(widths).build((value,), NUMERIC), value)[1:-1] == labels
 
 
 @pytest.mark.parametrize(
@@ -477,7 +476,7 @@ def test_widths_that_do_not_nest_are_refused(widths: tuple[float, ...]) -> None:
     assert ";" in refusal(Intervals, widths)
 
 
-@pytest.mark.parametrize(("values", "kind"), [(("a", "b"), "categorical"), (("1", "2"), "categorical")])
+@pytest.mark.parametrize(("values", "kind"), [(("a", "b"), CATEGORICAL), (("1", "2"), CATEGORICAL)])
 def test_intervals_of_text_are_refused_with_the_remedy(values: tuple[Any, ...], kind: Any) -> None:
     assert 'set kind = "numeric"' in refusal(Intervals((5,)).build, values, kind)
 
@@ -490,8 +489,8 @@ def test_intervals_of_text_are_refused_with_the_remedy(values: tuple[Any, ...], 
     st.sets(st.integers(1, 5), min_size=1).map(lambda lengths: tuple(sorted(lengths, reverse=True))),
 )
 def test_prefixes_of_values_of_different_length_nest(values: list[str], lengths: tuple[int, ...]) -> None:
-    built = Prefixes(lengths).build(tuple(values), "categorical")
-    check_tree(built, "categorical")
+    built = Prefixes(lengths).build(tuple(values), CATEGORICAL)
+    check_tree(built, CATEGORICAL)
     assert set(built.values) == set(values)
     for value in values:
         for length, label in zip(lengths, labels_of(built, value)[1:], strict=False):
@@ -506,14 +505,14 @@ def test_prefixes_of_values_of_different_length_nest(values: list[str], lengths:
 
 
 def test_prefixes_of_zip_codes() -> None:
-    built = Prefixes((4, 3)).build(("02139", "02138", "14850", "021"), "categorical")
+    built = Prefixes((4, 3)).build(("02139", "02138", "14850", "021"), CATEGORICAL)
     assert labels_of(built, "02139") == ["02139", "0213*", "021*", "*"]
     assert labels_of(built, "021") == ["021", "021", "021*", "*"]
 
 
 def test_prefixes_of_numbers_leave_the_numbers_in_their_order() -> None:
-    built = Prefixes((1,)).build((1, 2, 10, 20), "numeric")
-    check_tree(built, "numeric")
+    built = Prefixes((1,)).build((1, 2, 10, 20), NUMERIC)
+    check_tree(built, NUMERIC)
     assert built.values == (1, 2, 10, 20)
     assert [labels_of(built, value)[1] for value in built.values] == ["1*", "2*", "1*", "2*"]
 
@@ -528,8 +527,8 @@ def test_prefix_lengths_that_do_not_fall_are_refused(lengths: tuple[int, ...]) -
 
 def test_dates_have_months_quarters_years_and_decades_in_the_order_of_time() -> None:
     written = ("2026-11-15", "1999-01-31", "2026-10-01", "2020-12-31")
-    built = Dates(("month", "quarter", "year", "decade")).build(written, "categorical")
-    check_tree(built, "categorical")
+    built = Dates(("month", "quarter", "year", "decade")).build(written, CATEGORICAL)
+    check_tree(built, CATEGORICAL)
     assert built.values == ("1999-01-31", "2020-12-31", "2026-10-01", "2026-11-15")
     assert labels_of(built, "2026-11-15") == ["2026-11-15", "2026-11", "2026-Q4", "2026", "2020s", "*"]
     assert labels_of(built, "1999-01-31") == ["1999-01-31", "1999-01", "1999-Q1", "1999", "1990s", "*"]
@@ -538,8 +537,8 @@ def test_dates_have_months_quarters_years_and_decades_in_the_order_of_time() -> 
 @given(st.lists(st.dates(), min_size=1, max_size=20, unique=True))
 def test_any_dates_nest_in_any_format(dates: list[Any]) -> None:
     written = tuple(date.strftime("%d/%m/") + f"{date.year:04}" for date in dates)
-    built = Dates(("month", "quarter", "year", "decade"), "%d/%m/%Y").build(written, "categorical")
-    check_tree(built, "categorical")
+    built = Dates(("month", "quarter", "year", "decade"), "%d/%m/%Y").build(written, CATEGORICAL)
+    check_tree(built, CATEGORICAL)
     assert built.values == tuple(spelled for _, spelled in sorted(zip(dates, written, strict=True)))
     for date, spelled in zip(dates, written, strict=True):
         year = f"{date.year:04}"
@@ -550,17 +549,17 @@ def test_any_dates_nest_in_any_format(dates: list[Any]) -> None:
 @pytest.mark.parametrize("written", ["%Y%Y", "%c%c", "%", "("])
 def test_a_format_that_is_none_is_said(written: str) -> None:
     with pytest.raises(HierarchyError, match="give the right format"):
-        Dates(("year",), written).build(("2026-11-15", "2026-12-01"), "categorical")
+        Dates(("year",), written).build(("2026-11-15", "2026-12-01"), CATEGORICAL)
 
 
 def test_dates_that_are_numbers_keep_the_order_of_numbers() -> None:
-    built = Dates(("year",), "%d%m%Y").build((15112025, 31122020), "numeric")
-    check_tree(built, "numeric")
+    built = Dates(("year",), "%d%m%Y").build((15112025, 31122020), NUMERIC)
+    check_tree(built, NUMERIC)
     assert labels_of(built, 31122020) == ["31122020", "2020", "*"]
 
 
 def test_what_is_not_a_date_is_refused_with_its_count() -> None:
-    message = refusal(Dates().build, ("2026-11-15", SECRET, "15.11.2026", None), "categorical")
+    message = refusal(Dates().build, ("2026-11-15", SECRET, "15.11.2026", None), CATEGORICAL)
     assert "2 of its 4 values are not dates of the format %Y-%m-%d" in message
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Dates, Hierarchy, Prefixes, Schema, Table, sanitize
 from sfumato.data.hierarchy import ROOT, Flat, HierarchySource
+from sfumato.data.kinds import CATEGORICAL
 from sfumato.data.ordered_ranges import in_order, scale_of
 from sfumato.data.table import Column, Value
 from sfumato.models import KAnonymity
@@ -23,8 +24,8 @@ from sfumato.sanitizers import Mondrian
 
 
 def spellings(values: Sequence[Value], source: HierarchySource | None = None) -> Spellings:
-    hierarchy = (source or Flat()).build(tuple(values), "categorical")
-    return Spellings(Column(np.arange(len(values)), hierarchy.values, "categorical"), hierarchy)
+    hierarchy = (source or Flat()).build(tuple(values), CATEGORICAL)
+    return Spellings(Column(np.arange(len(values)), hierarchy.values, CATEGORICAL), hierarchy)
 
 
 def label_of(values: Sequence[Value], members: Sequence[Value], source: HierarchySource | None = None) -> str:
@@ -123,7 +124,7 @@ def test_a_label_in_two_places_is_no_end_of_a_range() -> None:
     tree = Hierarchy.of_rows([["1", "2", "*"], ["2", "2", "*"], ["3", "3", "*"], ["4", "4", "*"]])
     for label in ("1 to 3", "2 to 4"):
         assert read_back(spellings(("1", "2", "3", "4"), tree), label) != ["2", "3"]
-    hierarchy = tree.build(("1", "2", "3", "4"), "categorical")
+    hierarchy = tree.build(("1", "2", "3", "4"), CATEGORICAL)
     assert hierarchy.range_named("2 to 4") is None
     assert written(hierarchy, 0, [1, 2, 3]) == "{2, 3, 4}"
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from sfumato import Dates, Hierarchy, Intervals, Prefixes
 from sfumato.data.hierarchy import ROOT, HierarchySource, Label, interval_label, set_label
-from sfumato.data.table import Column, Kind, Value
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.table import Column, Value
 from sfumato.results.label_parsing import Spellings
 from sfumato.results.released_column import block_cells, range_cells
 
 
 def spellings(
-    values: Sequence[Value], source: HierarchySource | None = None, kind: Kind = "numeric", decimal: str = "."
+    values: Sequence[Value], source: HierarchySource | None = None, kind: Kind = NUMERIC, decimal: str = "."
 ) -> Spellings:
     hierarchy = (source or Hierarchy.flat(tuple(values))).build(tuple(values), kind)
     return Spellings(Column(np.arange(len(values)), hierarchy.values, kind), hierarchy, decimal)
@@ -115,7 +116,7 @@ def test_a_missing_value_has_many_spellings(spelling: str) -> None:
 
 
 def test_a_spelling_of_missing_that_is_a_value_is_that_value() -> None:
-    read = spellings(("NA", "DE", "FR"), kind="categorical")
+    read = spellings(("NA", "DE", "FR"), kind=CATEGORICAL)
     assert values(read, "NA") == ["NA"]
 
 
@@ -133,10 +134,10 @@ def test_large_whole_numbers_are_told_apart() -> None:
 
 
 def test_numbers_that_a_project_calls_categories_have_intervals_too() -> None:
-    read = spellings(("10", "9", "30"), kind="categorical")
+    read = spellings(("10", "9", "30"), kind=CATEGORICAL)
     assert values(read, "9-10") == ["10", "9"]
     assert values(read, "9.0") == ["9"]
-    assert values(spellings(("10", "9", "x"), kind="categorical"), "9-10") is None
+    assert values(spellings(("10", "9", "x"), kind=CATEGORICAL), "9-10") is None
 
 
 ZIPS = ("13053", "13068", "14850", "14853", "1305")
@@ -155,13 +156,13 @@ ZIPS = ("13053", "13068", "14850", "14853", "1305")
     ],
 )
 def test_masks(label: str, expected: list[str] | None) -> None:
-    read = spellings(sorted(ZIPS), kind="categorical")
+    read = spellings(sorted(ZIPS), kind=CATEGORICAL)
     found = values(read, label)
     assert (found and sorted(map(str, found))) == expected
 
 
 def test_a_label_of_the_hierarchy_comes_before_a_mask() -> None:
-    read = spellings(sorted(ZIPS), Prefixes((4, 3)), "categorical")
+    read = spellings(sorted(ZIPS), Prefixes((4, 3)), CATEGORICAL)
     assert meaning(read, "1305*") == (["1305", "13053"], 2)
     assert meaning(read, "130*") == (["1305", "13053", "13068"], 3)
     assert meaning(read, "148**") == (["14850", "14853"], 2)
@@ -169,11 +170,11 @@ def test_a_label_of_the_hierarchy_comes_before_a_mask() -> None:
 
 def test_months_and_years_of_days() -> None:
     days = ("2025-12-31", "2026-01-01", "2026-01-15", "2026-02-01")
-    plain = spellings(days, kind="categorical")
+    plain = spellings(days, kind=CATEGORICAL)
     assert values(plain, "2026-01") == ["2026-01-01", "2026-01-15"]
     assert values(plain, "2025") == ["2025-12-31"]
     assert values(plain, "2026-01-*") == ["2026-01-01", "2026-01-15"]
-    dated = spellings(days, Dates(("month", "quarter", "year")), "categorical")
+    dated = spellings(days, Dates(("month", "quarter", "year")), CATEGORICAL)
     assert values(dated, "2026-Q1") == ["2026-01-01", "2026-01-15", "2026-02-01"]
 
 
@@ -184,7 +185,7 @@ WORK = Hierarchy.nested(
 
 def work() -> Spellings:
     """Read labels of a tree whose value Own does not occur."""
-    return spellings(("State", "Local", "Federal", "Other, rest"), WORK, "categorical")
+    return spellings(("State", "Local", "Federal", "Other, rest"), WORK, CATEGORICAL)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +222,7 @@ class TestOneLabelForTwoNodes:
     HIERARCHY = Hierarchy.nested({"White": ["White"], "Other": ["Asian", "Black", "Other"]})
 
     def read(self, *labels: str) -> list[list[Value] | None]:
-        read = spellings(("White", "Asian", "Black", "Other"), self.HIERARCHY, "categorical")
+        read = spellings(("White", "Asian", "Black", "Other"), self.HIERARCHY, CATEGORICAL)
         found = read.read(labels).meanings
         return [None if each is None else [read.column.domain[code] for code in each.codes] for each in found]
 
@@ -233,7 +234,7 @@ class TestOneLabelForTwoNodes:
         assert self.read("Other", "Asian", "{Black, White}")[0] == ["Asian", "Black", "Other"]
 
     def test_is_counted(self) -> None:
-        read = spellings(("White", "Asian", "Black", "Other"), self.HIERARCHY, "categorical")
+        read = spellings(("White", "Asian", "Black", "Other"), self.HIERARCHY, CATEGORICAL)
         assert read.read(["Other", "White"]).n_doubtful == 1
         assert read.read(["Asian", "White"]).n_doubtful == 0
 
@@ -248,7 +249,7 @@ def test_one_level_for_all_labels_is_found() -> None:
 
 
 def test_an_interval_counts_the_leaves_between_its_ends_node_or_not() -> None:
-    everything = Intervals((10, 20)).build(tuple(range(20, 60)), "numeric")
+    everything = Intervals((10, 20)).build(tuple(range(20, 60)), NUMERIC)
     read = spellings((20, 25, 30, 47), everything)
     for labels, leaves in (
         (["[20, 30)", "[30, 40)"], [10, 10]),
@@ -295,19 +296,19 @@ def test_a_set_is_read_as_it_is_meant_whatever_its_members_are_called(
 ) -> None:
     assume(ROOT not in domain)
     everything: list[Value] = [*domain, None]
-    read = spellings(everything, kind="categorical")
+    read = spellings(everything, kind=CATEGORICAL)
     members: list[Any] = data.draw(st.lists(st.sampled_from(everything), min_size=2, unique=True))
     label = set_label(members)
     assume(label not in domain)
     assert set(values(read, label) or []) == set(members)
 
 
-@pytest.mark.parametrize("kind", ["numeric", "categorical"])
+@pytest.mark.parametrize("kind", [NUMERIC, CATEGORICAL])
 @given(data=st.data())
 def test_every_cover_is_read_as_it_is_meant(kind: Kind, data: st.DataObject) -> None:
-    everything: tuple[Value, ...] = (1, 2, 4, 7, 8, None) if kind == "numeric" else ("a", "b", "c", "d", None)
+    everything: tuple[Value, ...] = (1, 2, 4, 7, 8, None) if kind == NUMERIC else ("a", "b", "c", "d", None)
     tree = Hierarchy.nested({"P": ["a", "b"], "Q": {"R": ["c"], "S": ["d", "e"]}})
-    source = Intervals((2, 4)) if kind == "numeric" else tree
+    source = Intervals((2, 4)) if kind == NUMERIC else tree
     read = spellings(everything, source, kind)
     n_values = len(everything)
     ends = data.draw(st.lists(st.tuples(*[st.integers(0, n_values - 1)] * 2).map(sorted), min_size=1))

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.data.table import (
     Column,
     Table,
@@ -161,7 +162,7 @@ def test_numbers_ascend_and_a_missing_value_comes_last(given_numbers: list[float
     present = sorted({v for v in given_numbers if v is not None and not math.isnan(v)})
     lacks = any(v is None or math.isnan(v) for v in given_numbers)
     assert list(table["column"].domain) == present + [None] * lacks
-    assert table["column"].kind == "numeric"
+    assert table["column"].kind == NUMERIC
     assert table["column"].has_missing == lacks
 
 
@@ -170,7 +171,7 @@ def test_categories_come_in_the_order_in_which_they_first_occur(given_values: li
     column = Table.from_arrow({"column": pa.array(given_values, pa.string())})["column"]
     present = list(dict.fromkeys(v for v in given_values if v))
     assert list(column.domain) == present + [None] * (not all(given_values))
-    assert column.kind == "categorical"
+    assert column.kind == CATEGORICAL
 
 
 # --------------------------------------------------------------------------------- kinds of values
@@ -344,7 +345,7 @@ def test_changing_the_arrays_that_a_table_was_read_from_does_not_change_it() -> 
 
 
 def test_changing_the_mapping_of_columns_does_not_change_the_table() -> None:
-    columns = {"age": Column(np.array([0]), (31,), "numeric")}
+    columns = {"age": Column(np.array([0]), (31,), NUMERIC)}
     table = Table(columns, np.array([1]))
     columns.clear()
     assert table.names == ("age",)
@@ -374,8 +375,8 @@ def test_reordering_a_domain_keeps_every_value() -> None:
 
 
 def test_a_column_knows_whether_its_numbers_are_whole() -> None:
-    assert Column(np.array([0, 1]), (1, None), "numeric").is_whole
-    assert not Column(np.array([0, 1]), (1, 1.5), "numeric").is_whole
+    assert Column(np.array([0, 1]), (1, None), NUMERIC).is_whole
+    assert not Column(np.array([0, 1]), (1, 1.5), NUMERIC).is_whole
 
 
 def test_one_record_and_one_column_are_a_table() -> None:

@@ -146,12 +146,13 @@ def _zipped(written: bytes) -> bytes:
 
 def _hierarchy(written: bytes) -> None:
     from sfumato.data.hierarchy import Hierarchy
+    from sfumato.data.kinds import CATEGORICAL
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "hierarchy.csv")
         path.write_bytes(written)
         found = Hierarchy.read(path)
-        found.build(found.values, "categorical")
+        found.build(found.values, CATEGORICAL)
 
 
 def _project(written: bytes) -> None:

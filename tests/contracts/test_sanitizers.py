@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from sfumato import Recipe, Schema, Table, sanitize
 from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import text
 from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
@@ -176,7 +177,7 @@ def check_no_value_is_below_its_lowest_level(how: Any, release: LinkedRelease, b
             covered = {nodes[member] for member in members[starts[code] : starts[code + 1]]}
             assert sum(node in covered for node in nodes) == starts[code + 1] - starts[code]
             assert cells.sets.sizes[code] >= sum(hierarchy.sizes[lowest][node] for node in covered) or (
-                release.origin.table[name].kind == "numeric"
+                release.origin.table[name].kind == NUMERIC
             )
             finer = {label for labels in hierarchy.labels[:lowest] for label in labels}
             allowed = {label for labels in hierarchy.labels[lowest:] for label in labels}

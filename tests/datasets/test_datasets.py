@@ -9,6 +9,7 @@ import pytest
 
 from sfumato import Intervals, Schema, Table
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.reading import datasets
 from sfumato.runtime.errors import ParameterError, UserError
 
@@ -55,7 +56,7 @@ def test_the_schema_fits_the_table_with_every_attribute(subset: Any) -> None:
     for name in every:
         assert bound_schema.hierarchy(name).height >= 1
         numeric = isinstance(schema[name].hierarchy, Intervals)
-        assert bound[name].kind == ("numeric" if numeric else "categorical")
+        assert bound[name].kind == (NUMERIC if numeric else CATEGORICAL)
 
 
 def test_other_attributes_can_be_taken() -> None:
@@ -75,7 +76,7 @@ def test_the_hospital_has_twelve_patients_and_fits_its_schema() -> None:
     assert (table.n_records, bound.n_records) == (12, 12)
     assert schema.identifying == ("name",)
     assert bound.names == ("zip", "age", "sex", "diagnosis")
-    assert bound["age"].kind == "numeric"
+    assert bound["age"].kind == NUMERIC
     assert all(isinstance(bound_schema.hierarchy(name), Hierarchy) for name in bound.names)
     assert any(str(value).startswith("0") for value in bound["zip"].domain), "leading zeros survive"
 

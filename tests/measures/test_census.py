@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Release, Schema, Table, measure, sanitize
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures import JournalistRisk, MarketerRisk
 from sfumato.measures.identity import population_table
@@ -273,18 +274,18 @@ def test_unknown_values_fit_everything_and_the_intervals_around_them(
     label: str | None, places: list[int]
 ) -> None:
     """Beyond the table's values are the numbers 1, 2, 3 and 5, and a text."""
-    found = population_table._fitting(label, np.array([1.0, 2.0, 3.0, 5.0]), 5)
+    found = population_table._fitting(label, np.array([1.0, 2.0, 3.0, 5.0]), 5, NUMERIC)
     assert found.tolist() == places
 
 
 def test_numbers_are_compared_as_numbers_and_come_before_texts() -> None:
-    schema = Schema(SCHEMA.attributes, decimal=",")
-    assert population_table._comparable("1,50", schema) == population_table._comparable(1.5, schema) == 1.5
-    assert population_table._comparable("unknown", schema) == "unknown"
-    assert population_table._comparable(None, schema) is None
-    assert population_table._comparable(7, None) == "7"
-    mixed: list[Any] = ["b", 3, 2.5, None]
-    assert sorted(mixed, key=population_table._by_size)[:2] == [2.5, 3]
+    read = Schema(SCHEMA.attributes, decimal=",").reader(NUMERIC)
+    comparable = population_table._comparable
+    assert comparable("1,50", NUMERIC, read) == comparable(1.5, NUMERIC, read) == 1.5
+    assert comparable("unknown", NUMERIC, read) == "unknown"
+    assert comparable(None, NUMERIC, read) is None
+    assert comparable(7, CATEGORICAL, CATEGORICAL.read) == "7"
+    assert [population_table._place(value, NUMERIC) for value in ("b", 3, 2.5, None)] == [None, 3, 2.5, None]
 
 
 @pytest.mark.parametrize(
@@ -295,7 +296,7 @@ def test_a_population_has_the_codes_of_the_table_and_further_ones(level: int, se
     release = sanitize(
         table_of([(1, "France", "f"), (7, "Italy", "m")]), SCHEMA, FullDomain({"age": level}, KAnonymity(1))
     )
-    people = Column(np.array([0, 1, 2, 3, 1], np.int32), ("1.0", "12", "unknown", 3), "numeric")
+    people = Column(np.array([0, 1, 2, 3, 1], np.int32), ("1.0", "12", "unknown", 3), NUMERIC)
     found = population_table.fitted("age", release, people)
     # numbers that the table lacks come behind its own, ascending, and texts behind those
     assert (found.codes.tolist(), found.n_codes) == ([0, 3, 4, 2, 3], 5)

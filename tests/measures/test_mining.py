@@ -12,6 +12,7 @@ import pytest
 from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Hierarchy, Schema, Table, __version__, sanitize
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures import Adversary, Scenario, User
 from sfumato.measures.scenarios import predictions as mining
@@ -260,8 +261,8 @@ class TestVotes:
         assert (found.predicted.tolist(), found.miner) == ([0.5, 2.5, 7.0], "all together")
 
 
-NUMBERS = Column(np.array([0, 1, 2]), (10, 20, 30), "numeric")
-OTHERS = Column(np.array([0, 0, 1]), (10, 30), "numeric")
+NUMBERS = Column(np.array([0, 1, 2]), (10, 20, 30), NUMERIC)
+OTHERS = Column(np.array([0, 0, 1]), (10, 30), NUMERIC)
 
 
 class TestWorth:
@@ -282,7 +283,7 @@ class TestWorth:
         assert found.dtype == np.float64
 
     def test_equal_codes_of_one_domain_are_equal_values(self) -> None:
-        same = Column(np.array([0, 2, 2]), NUMBERS.domain, "numeric")
+        same = Column(np.array([0, 2, 2]), NUMBERS.domain, NUMERIC)
         hierarchy: Any = None
         found = worth_to_user(User(), same, NUMBERS, hierarchy)
         assert found.tolist() == [1, 0, 1]
@@ -302,18 +303,18 @@ class TestWorth:
     )
     def test_of_a_prediction_to_an_adversary(self, adversary: Adversary, worth: list[float]) -> None:
         """What is told is exact, nearer, farther, exact beside what is exact, beside nothing, or near one."""
-        said = Told(Column(np.array([0, 0, 0, 1, 1, 0]), (10, 20), "numeric"), np.array([0, 2, 6, 0, 1, 0.5]))
+        said = Told(Column(np.array([0, 0, 0, 1, 1, 0]), (10, 20), NUMERIC), np.array([0, 2, 6, 0, 1, 0.5]))
         blurred = np.array([4.0, 4, 4, 0, math.inf, 1])
-        shown = Told(Column(np.zeros(6, np.int32), (15,), "numeric"), blurred)
-        truth = Column(np.zeros(6, np.int32), (20,), "numeric")
+        shown = Told(Column(np.zeros(6, np.int32), (15,), NUMERIC), blurred)
+        truth = Column(np.zeros(6, np.int32), (20,), NUMERIC)
         assert worth_to_adversary(adversary, said, shown, truth).tolist() == worth
 
     def test_predictions_are_values_of_the_truth_or_numbers_of_their_own(self) -> None:
-        categories = Column(np.array([0, 1]), ("x", "y"), "categorical")
+        categories = Column(np.array([0, 1]), ("x", "y"), CATEGORICAL)
         found = of_user(told(1, 0), categories)
-        assert ([found.domain[code] for code in found.codes], found.kind) == (["y", "x"], "categorical")
+        assert ([found.domain[code] for code in found.codes], found.kind) == (["y", "x"], CATEGORICAL)
         found = of_user(told(12.4, 7.0, predicts="number"), NUMBERS.take(np.array([0, 1])))
-        assert ([found.domain[code] for code in found.codes], found.kind) == ([12.0, 7.0], "numeric")
+        assert ([found.domain[code] for code in found.codes], found.kind) == ([12.0, 7.0], NUMERIC)
 
 
 def test_lists_of_entries_are_cut_at_all_their_borders() -> None:

@@ -18,6 +18,7 @@ from pyarrow import feather
 
 import sfumato as sf
 from sfumato.data.hierarchy import Dates, Hierarchy
+from sfumato.data.kinds import CATEGORICAL
 from sfumato.interfaces.cli import run
 from sfumato.measures.scenarios.expressions import Expression
 from sfumato.runtime.errors import DataError, HierarchyError, ParameterError, UserError
@@ -347,7 +348,7 @@ def test_a_dictionary_gives_the_same_table_as_its_values() -> None:
 )
 def test_date_formats_that_nobody_could_mean(format_: str) -> None:
     with pytest.raises(HierarchyError) as refused:
-        Dates(format=format_).build(("2024-01-31", MARKER), "categorical")
+        Dates(format=format_).build(("2024-01-31", MARKER), CATEGORICAL)
     assert MARKER not in str(refused.value)
     assert len(str(refused.value)) < 400
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Schema, Table, freeze, measure, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
@@ -74,7 +75,7 @@ def test_larger_ranges_never_get_smaller_intervals(steps: Any) -> None:
 
 
 def numbers(*values: float | None) -> tuple[Column, Hierarchy]:
-    column = Column(np.arange(len(values)), values, "numeric")
+    column = Column(np.arange(len(values)), values, NUMERIC)
     return column, Hierarchy.flat(values)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table, measure, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import CartSynthesis
@@ -68,7 +69,7 @@ def test_small_leaves_keep_what_large_ones_lose() -> None:
 
 
 def test_smoothed_numbers_are_near_those_of_donors_and_within_what_occurs() -> None:
-    column = Column(np.array([0, 1, 2, 3]), (10, 40, 90, None), "numeric")
+    column = Column(np.array([0, 1, 2, 3]), (10, 40, 90, None), NUMERIC)
     donors = np.tile([0, 1, 2, 3], 500)
     near = smoothed(column, donors, np.random.default_rng(0))
     assert np.isnan(near[3::4]).all()

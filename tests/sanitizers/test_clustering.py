@@ -42,7 +42,7 @@ class Reference:
         self.rows = list(zip(*(table[name].codes.tolist() for name in schema.quasi_identifiers), strict=True))
         self.left = table.weights.tolist()
         self.columns = [
-            (table[name].kind, schema.hierarchy(name), schema[name].weight)
+            (table[name].kind.name, schema.hierarchy(name), schema[name].weight)
             for name in schema.quasi_identifiers
         ]
 

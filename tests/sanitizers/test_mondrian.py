@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.models import (
     BetaLikeness,
     DeltaDisclosure,
@@ -55,7 +56,7 @@ class Reference:
         self.importance = [Fraction(schema[name].weight) for name in names]
         self.depths = [
             [1] * len(table[name].domain)
-            if table[name].kind == "numeric" or name in free
+            if table[name].kind == NUMERIC or name in free
             else depths_of(schema.hierarchy(name))
             for name in names
         ]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Recipe, Schema, Table, measure, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.results.release import LinkedRelease, holds
 from sfumato.runtime.errors import Infeasible, ParameterError
@@ -31,7 +32,7 @@ class Reference:
         self.codes = [table[name].codes.tolist() for name in names]
         self.depths = [
             [1] * len(table[name].domain)
-            if table[name].kind == "numeric"
+            if table[name].kind == NUMERIC
             else self.depths_of(schema.hierarchy(name))
             for name in names
         ]

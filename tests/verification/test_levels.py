@@ -278,7 +278,7 @@ def test_a_tree_counts_the_mean_over_its_levels() -> None:
 
 def test_what_is_natural_is_the_order_of_numbers_alone() -> None:
     for kind, reached in (("numeric", 1 / 2), ("categorical", 2 / 3), (None, 2 / 3)):
-        facts = AttributeFacts(role="sensitive", kind=kind)  # type: ignore[arg-type]
+        facts = AttributeFacts(role="sensitive", kind=kind)
         seen = seen_in_classes([1, 1, 1], told_of("pay", ("1", "2", "3"), facts))
         assert MODELS["t-closeness"].level(seen, {"distance": "natural"}) == pytest.approx(reached)
 

@@ -18,12 +18,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.data.ordered_ranges import TO, KnownOrder, in_order, scale_of
-from sfumato.data.table import (
-    Kind,
-    Value,
-    text,
-)
+from sfumato.data.table import Value, text
 from sfumato.runtime.arrays import Codes, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable
@@ -64,6 +61,8 @@ class Hierarchy:
         Whether the order of the values means something; that in which categories were first seen does not.
     leaves
         All leaves, where some do not occur in the data; else the values are all that there are.
+    kind
+        What sort of values they are, once the hierarchy is built over those of a column.
 
     Examples
     --------
@@ -78,6 +77,7 @@ class Hierarchy:
     sizes: tuple[Integers, ...] = field(repr=False)
     is_ordered: bool = field(default=True, repr=False)
     leaves: tuple[Value, ...] = field(default=(), repr=False)
+    kind: Kind = field(default=CATEGORICAL, repr=False)
 
     def __post_init__(self) -> None:
         freeze_fields(self, node_of=np.int32, sizes=np.int64)
@@ -108,15 +108,20 @@ class Hierarchy:
         return sealed(np.concatenate([[0], together.argmax(axis=0)]).astype(np.int32))
 
     @cached_property
+    def line(self) -> Kind:
+        """The kind by which leaves have a place on a line: their own if it has an order, else as numbers."""
+        return self.kind if self.kind.is_ordered else NUMERIC
+
+    @cached_property
     def leaf_numbers(self) -> tuple[int | float, ...]:
-        """The leaves that are numbers, ascending, those that do not occur in the data included."""
-        found = [number(text(leaf) or "") for leaf in self.leaves or self.values]
-        return tuple(sorted(value for value in found if value is not None))
+        """Where the leaves stand on their line, ascending, those that do not occur in the data included."""
+        found = [self.line.position(leaf) for leaf in self.leaves or self.values]
+        return tuple(sorted(place for place in found if place is not None))
 
     @cached_property
     def leaf_places(self) -> tuple[int, ...]:
-        """For each value that is a number its place among the leaves that are; a missing one comes last."""
-        found = [number(text(value) or "") for value in self.values]
+        """For each value on the line its place among the leaves that are; a missing one comes last."""
+        found = [self.line.position(value) for value in self.values]
         last = len(self.leaf_numbers)
         return tuple(
             last if value is None else bisect.bisect_left(self.leaf_numbers, value) for value in found
@@ -169,6 +174,7 @@ class Hierarchy:
             self.sizes[level:],
             self.is_ordered,
             self.leaves or self.values,
+            self.kind,
         )
 
     @classmethod
@@ -283,10 +289,10 @@ class Hierarchy:
         lacking = sum(text(value) not in place for value in present)
         if lacking:
             raise HierarchyError(f"{lacking} of its {len(values)} values are not in the hierarchy; add them")
-        if kind == "categorical":
+        if not kind.is_ordered:
             present.sort(key=lambda value: place[text(value)])
         rows = np.array([place[text(value)] for value in present], dtype=np.int64)
-        part = self._restricted(tuple(present), rows)
+        part = replace(self._restricted(tuple(present), rows), kind=kind)
         return part._with_missing() if len(present) < len(values) else part
 
     def _restricted(self, values: tuple[Value, ...], rows: Integers) -> Hierarchy:
@@ -314,7 +320,8 @@ class Hierarchy:
         sizes = tuple(np.append(sizes, 1) for sizes in self.sizes[:-1])
         sizes = (*sizes, self.sizes[-1] + 1)
         leaves = (*(self.leaves or self.values), None)
-        return Hierarchy((*self.values, None), node_of, (*labels, (ROOT,)), sizes, self.is_ordered, leaves)
+        labels = (*labels, (ROOT,))
+        return Hierarchy((*self.values, None), node_of, labels, sizes, self.is_ordered, leaves, self.kind)
 
 
 @dataclass(frozen=True)
@@ -334,12 +341,13 @@ class Intervals:
                 )
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
-        """Return the hierarchy over these numbers."""
+        """Return the hierarchy over these numbers, or over other values that stand at whole places."""
         present = [value for value in values if value is not None]
-        numbers = [value for value in present if not isinstance(value, str)]
-        if kind != "numeric" or len(numbers) < len(present):
+        places = [kind.position(value) for value in present]
+        numbers = [place for place in places if place is not None]
+        if not kind.can_round or len(numbers) < len(present):
             raise HierarchyError('intervals need numbers; set kind = "numeric" or take another hierarchy')
-        levels = [_intervals(numbers, width) for width in self.widths]
+        levels = [_intervals(numbers, width, kind) for width in self.widths]
         return Hierarchy.of_levels(present, [*levels, [ROOT] * len(present)]).build(values, kind)
 
 
@@ -416,9 +424,9 @@ class Flat:
 
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         """Return the two-level hierarchy over these values, in the order of numbers or of time."""
-        if kind == "numeric":
-            return Hierarchy.flat(values)
-        return replace(Hierarchy.flat(in_order(values)), is_ordered=False)
+        if kind.is_ordered:
+            return replace(Hierarchy.flat(values), kind=kind)
+        return replace(Hierarchy.flat(in_order(values)), is_ordered=False, kind=kind)
 
 
 def interval_label(low: int | float, high: int | float, *, closed: bool = False) -> str:
@@ -430,6 +438,17 @@ def interval_label(low: int | float, high: int | float, *, closed: bool = False)
     '[20, 30)'
     """
     return f"[{text(low)}, {text(high)}{']' if closed else ')'}"
+
+
+def range_label(first: Value, last: Value) -> Label:
+    """Return ``2026-W07 to 2026-W12``, or the value itself where both are the same.
+
+    Examples
+    --------
+    >>> range_label("2026-W07", "2026-W12"), range_label("S", "S")
+    ('2026-W07 to 2026-W12', 'S')
+    """
+    return text(first) if first == last else f"{text(first)}{TO}{text(last)}"
 
 
 def set_label(labels: Iterable[Label]) -> str:
@@ -456,11 +475,17 @@ def _is_interval(label: str) -> bool:
     return brackets and len(ends) == 2 and all(number(end) is not None for end in ends)
 
 
-def _intervals(numbers: Sequence[int | float], width: float) -> list[Label]:
+def _intervals(numbers: Sequence[int | float], width: float, kind: Kind) -> list[Label]:
     step = _exact(width)
     places = [_place(value, width, step) for value in numbers]
     ends = {place: _simplest(place * step) for found in set(places) for place in (found, found + 1)}
-    labels = {place: interval_label(ends[place], ends[place + 1]) for place in set(places)}
+    labels: dict[int, Label] = {}
+    for place in set(places):
+        low, high = ends[place], ends[place + 1]
+        if kind.at is None:
+            labels[place] = interval_label(low, high)
+        else:
+            labels[place] = range_label(kind.at(math.ceil(low)), kind.at(math.ceil(high) - 1))
     return [labels[place] for place in places]
 
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal, get_args
 
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
+from sfumato.data.kinds import CATEGORICAL, Kind, kind_named, kind_names
 from sfumato.data.survey_columns import surveyed
-from sfumato.data.table import (
-    Column,
-    Kind,
-    Table,
-    Value,
-    text,
-)
+from sfumato.data.table import Column, Table, Value, text
 from sfumato.registry.display import listed
+from sfumato.registry.methods import value_kind
 from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
 from sfumato.runtime.numerals import (
     number,
@@ -32,7 +28,6 @@ THOUSANDS: tuple[str, ...] = (".", ",", "'", " ", "\u00a0", "\u202f")
 """The marks that may stand between the thousands of a number; the last two are blanks that never break."""
 UNRELEASED: tuple[Role, ...] = ("identifying", "withheld")
 """The roles of attributes that no release has."""
-KINDS: tuple[str, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,8 @@ class Attribute:
         ``identifying`` (points at a person by itself, never released), ``withheld`` (not needed by
         anybody, so not released either), ``quasi-identifying``, ``sensitive`` or ``insensitive``.
     kind
-        ``numeric`` or ``categorical``; ``None`` takes the table's.
+        The name of a kind of value: ``numeric``, ``categorical`` or one of a plug-in; ``None`` takes the
+        table's.
     hierarchy
         How the values generalize; ``None`` is the value or nothing.
     weight
@@ -58,7 +54,7 @@ class Attribute:
 
     name: str
     role: Role
-    kind: Kind | None = None
+    kind: str | None = None
     hierarchy: HierarchySource | None = None
     weight: float = 1.0
     lowest_level: int = 0
@@ -71,12 +67,14 @@ class Attribute:
                 f"attribute {self.name!r}: only a quasi-identifying attribute is generalized; "
                 "leave lowest-level out or change the role"
             )
-        for what, given, allowed in (("role", self.role, ROLES), ("kind", self.kind or KINDS[0], KINDS)):
-            if given not in allowed:
-                hint = suggestion(str(given), allowed)
-                raise SchemaError(
-                    f"attribute {self.name!r}: no {what} {given!r}{hint} ({what}s: {', '.join(allowed)})"
-                )
+        if self.role not in ROLES:
+            raise SchemaError(self._unknown("role", self.role, ROLES))
+        if self.kind is not None and value_kind(self.kind) is None:
+            raise SchemaError(self._unknown("kind", self.kind, kind_names()))
+
+    def _unknown(self, what: str, given: str, allowed: tuple[str, ...]) -> str:
+        hint = suggestion(str(given), allowed)
+        return f"attribute {self.name!r}: no {what} {given!r}{hint} ({what}s: {', '.join(allowed)})"
 
     @property
     def is_released(self) -> bool:
@@ -212,6 +210,17 @@ class Schema:
         if not isinstance(built, Hierarchy):
             raise SchemaError(f"attribute {name!r} is not bound to a table; call schema.bind(table) first")
         return built
+
+    def kind(self, name: str) -> Kind:
+        """Return the kind of an attribute's values: categories where an unbound schema names none."""
+        named = self[name].kind
+        return CATEGORICAL if named is None else kind_named(named)
+
+    def reader(self, kind: Kind) -> Callable[[str], Value]:
+        """Return how a text is read as a value of a kind: numbers with the marks of this schema."""
+        if not kind.is_number:
+            return kind.read
+        return partial(number, decimal=self.decimal, thousands=self.thousands)
 
     @property
     def for_parts(self) -> Schema:
@@ -357,19 +366,18 @@ def _without_missing(table: Table) -> Table:
 
 def bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attribute, Column]:
     """Prepare one attribute for its column, and the column for it."""
-    kind = attribute.kind or column.kind
-    typed = (
-        column.tightened()
-        if kind == column.kind
-        else _as_kind(schema, attribute.name, column.tightened(), kind)
-    )
+    kind = column.kind if attribute.kind is None else kind_named(attribute.kind)
+    typed = column.tightened()
+    if kind != column.kind:
+        typed = _as_kind(schema, attribute.name, typed, kind)
     source = attribute.hierarchy or Flat()
     try:
         hierarchy = source.build(typed.domain, kind)
     except HierarchyError as error:
         raise HierarchyError(f"hierarchy of {attribute.name!r}: {error}") from None
     _check_lowest(attribute, hierarchy)
-    return replace(attribute, kind=kind, hierarchy=hierarchy), typed.reordered(hierarchy.values, kind)
+    described = replace(attribute, kind=kind.name, hierarchy=hierarchy)
+    return described, typed.reordered(hierarchy.values, kind)
 
 
 def _check_stars(attribute: Attribute) -> None:
@@ -405,23 +413,19 @@ def _check_lowest(attribute: Attribute, hierarchy: Hierarchy) -> None:
 
 
 def _as_kind(schema: Schema, name: str, column: Column, kind: Kind) -> Column:
-    if kind == "categorical":
-        return Column(column.codes, tuple(text(value) for value in column.domain), "categorical")
-    numbers: list[Value] = [
-        None if v is None else number(str(v), schema.decimal, schema.thousands) for v in column.domain
-    ]
-    wrong = sum(n is None and v is not None for n, v in zip(numbers, column.domain, strict=True))
+    """Read the values of a column anew, as those of another kind."""
+    read = schema.reader(kind)
+    values = [None if value is None else read(text(value) or "") for value in column.domain]
+    wrong = sum(new is None and old is not None for new, old in zip(values, column.domain, strict=True))
     if wrong:
         raise SchemaError(
-            f"attribute {name!r} is numeric, but {wrong} of its {len(numbers)} distinct values are not "
-            'numbers; set kind = "categorical" or list them in missing-values'
+            f"attribute {name!r} is {kind.name}, but {wrong} of its {len(values)} distinct values are not "
+            f'{kind.plural}; set kind = "categorical" or list them in missing-values'
         )
-    domain: tuple[Value, ...] = (*sorted({n for n in numbers if n is not None}),)
-    if column.has_missing:
-        domain = (*domain, None)
+    domain = kind.sorted(values)
     place = {value: position for position, value in enumerate(domain)}
-    new_code = np.array([place[value] for value in numbers], dtype=np.int32)
-    return Column(new_code[column.codes], domain, "numeric")
+    new_code = np.array([place[value] for value in values], dtype=np.int32)
+    return Column(new_code[column.codes], domain, kind)
 
 
 def roles_of(names: Iterable[str], role: Role) -> dict[str, Role]:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.registry.display import as_pandas, listed
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import DataError, suggestion
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-Kind = Literal["numeric", "categorical"]
 Value = str | int | float | None
 """One value of a domain; ``None`` is a missing value."""
 
@@ -42,12 +42,12 @@ class Column:
         The values that occur, in order; a missing value (``None``) comes last unless a hierarchy has
         a place for it.
     kind
-        ``numeric`` when the values are numbers, else ``categorical``.
+        What sort of values they are: numbers, categories or of a further kind.
     """
 
     codes: Codes = field(repr=False)
     domain: tuple[Value, ...] = field(repr=False)
-    kind: Kind = "categorical"
+    kind: Kind = CATEGORICAL
 
     def __post_init__(self) -> None:
         freeze_fields(self, codes=np.int32)
@@ -70,6 +70,11 @@ class Column:
     def is_whole(self) -> bool:
         """Whether the values are numbers without a fraction."""
         return all(value is None or isinstance(value, int) for value in self.domain)
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """Where the values of the domain stand on a line, a missing one at NaN; ``None`` without an order."""
+        return self.kind.numbers(self.domain)
 
     def take(self, rows: Integers) -> Column:
         """Return the column of these rows, its domain unchanged."""
@@ -216,7 +221,7 @@ class Table:
         """A hash of the whole content, to recognise the same table again."""
         digest = hashlib.sha256()
         for name, column in self.columns.items():
-            digest.update(repr((name, column.kind, column.domain)).encode())
+            digest.update(repr((name, column.kind.name, column.domain)).encode())
             digest.update(np.ascontiguousarray(column.codes, dtype="<i4").tobytes())
         digest.update(np.ascontiguousarray(self.weights, dtype="<i8").tobytes())
         if self.person_of is not None:
@@ -300,7 +305,10 @@ class Table:
 
         rows = np.repeat(np.arange(self.n_rows), self.weights)
         return pa.table(
-            {name: decode(column.domain, column.codes[rows]) for name, column in self.columns.items()}
+            {
+                name: decode(column.domain, column.codes[rows], column.kind)
+                for name, column in self.columns.items()
+            }
         )
 
     def to_pandas(self) -> pd.DataFrame:
@@ -430,21 +438,23 @@ _MOST_BYTES = 2**31 - 1
 """So many bytes one Arrow array of plain text can hold."""
 
 
-def decode(domain: tuple[Value, ...], codes: Codes) -> pa.Array:
-    """Return the values behind the codes as an Arrow array: integers, floats, or text.
+def decode(domain: tuple[Value, ...], codes: Codes, kind: Kind = CATEGORICAL) -> pa.Array:
+    """Return the values behind the codes as an Arrow array: integers, floats, text, or as their kind has it.
 
     Whole numbers beyond 64 bits are text.
     """
-    encoded = as_dictionary(domain, codes)
+    encoded = as_dictionary(domain, codes, kind)
     return encoded.dictionary.take(encoded.indices)
 
 
-def as_dictionary(domain: tuple[Value, ...], codes: Codes) -> pa.DictionaryArray:
+def as_dictionary(domain: tuple[Value, ...], codes: Codes, kind: Kind = CATEGORICAL) -> pa.DictionaryArray:
     """Return what `decode` does as an array that has every value once, and a missing one not at all."""
     import pyarrow as pa
 
     present = [value for value in domain if value is not None]
-    if present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
+    if kind.to_arrow is not None:
+        values = kind.to_arrow(present)
+    elif present and all(isinstance(value, int) and -(2**63) <= value < 2**63 for value in present):
         values = pa.array(present, type=pa.int64())
     elif any(isinstance(value, float) for value in present):
         values = pa.array([float(value) for value in present], type=pa.float64())
@@ -515,9 +525,9 @@ def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], we
     import pyarrow as pa
 
     plain, places = _distinct(array) if pa.types.is_dictionary(array.type) else (array, None)
-    kind: Kind = "categorical"
+    kind = CATEGORICAL
     if _is_numeric(plain.type):
-        kind = "numeric"
+        kind = NUMERIC
         if pa.types.is_float16(plain.type):  # which not every version of Arrow can encode
             plain = plain.cast(pa.float32())
     elif not _is_text(plain.type):
@@ -538,7 +548,7 @@ def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
     values = [_plain_value(each, frozenset()) for each in texts]
     if None not in values and len(set(values)) == len(values):
         return Column(codes, tuple(values)).tightened()
-    return _ordered(values, codes, "categorical")
+    return _ordered(values, codes, CATEGORICAL)
 
 
 def _numbered(name: str, array: pa.ChunkedArray) -> tuple[list[Any], Integers]:
@@ -673,13 +683,9 @@ def _plain_value(value: Any, missing_values: frozenset[str]) -> Value:
 
 def _ordered(values: list[Value], indices: Integers, kind: Kind) -> Column:
     """Sort numbers, keep categories in the order in which they first occur, put missing last."""
-    present: list[Any] = list(dict.fromkeys(value for value in values if value is not None))
-    if kind == "numeric":
-        present.sort()
-    domain: tuple[Value, ...] = tuple(present)
-    lacks = any(value is None for value in values) or bool((indices == len(values)).any())
-    if lacks:
-        domain = (*domain, None)
+    lacks = bool((indices == len(values)).any())
+    domain = kind.sorted([*values, None] if lacks else values)
     place = {value: position for position, value in enumerate(domain)}
-    new_code = np.array([place[value] for value in values] + [len(present)], dtype=np.int32)
+    # a missing value has the number after the last
+    new_code = np.array([place[value] for value in values] + [len(domain) - 1], dtype=np.int32)
     return Column(sealed(new_code[indices]), domain, kind).tightened()

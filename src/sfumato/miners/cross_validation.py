@@ -231,9 +231,10 @@ def _check(release: Release, target: str, miner: Miner, folds: int, cells: str) 
         raise ParameterError(f"folds must be at least 2, not {folds}")
     if release.n_records < 2:
         raise DataError("cross-validation needs at least two records; release more")
-    if miner.predicts == "number" and release.schema[target].kind != "numeric":
+    kind = release.schema.kind(target)
+    if miner.predicts == "number" and not kind.is_number:
         raise ParameterError(
-            f"{methods.name_of(type(miner))} predicts numbers, but {target!r} is categorical; "
+            f"{methods.name_of(type(miner))} predicts numbers, but {target!r} is {kind.name}; "
             "choose a miner that predicts a category"
         )
 

@@ -63,7 +63,7 @@ def _looks(release: Release, name: str, encoding: Encoding, cells_as: CellsAs) -
     """Return the columns of each released value of an attribute."""
     cells = release.cells[name]
     by_label = cells_as == "labels" and _is_generalised(cells)
-    numbers = None if by_label else numbers_of(cells, release.schema[name].kind)
+    numbers = None if by_label else numbers_of(cells, release.schema.kind(name))
     counts: Floats = np.bincount(cells.codes, release.weights, len(cells.labels)).astype(np.float64)
     if numbers is None:
         each = np.arange(len(counts), dtype=np.float64)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.data.kinds import Kind
 from sfumato.data.table import (
     Value,
 )
@@ -82,7 +83,7 @@ class Numbers:
     width: Floats
 
 
-def numbers_of(cells: Cells, kind: str | None) -> Numbers | None:
+def numbers_of(cells: Cells, kind: Kind) -> Numbers | None:
     """Return the released values as numbers, or nothing where they are none."""
     if cells.sets is None:
         plain = cells.domain or tuple(None if each is None else number(each) for each in cells.labels)
@@ -90,7 +91,7 @@ def numbers_of(cells: Cells, kind: str | None) -> Numbers | None:
             return None
         known = as_numbers(plain)
         return None if known is None else Numbers(known, np.zeros(len(known)))
-    known = as_numbers(cells.domain) if kind == "numeric" else None
+    known = kind.numbers(cells.domain)
     if known is None:
         return None
     members, starts = known[cells.sets.members], cells.sets.starts[:-1]

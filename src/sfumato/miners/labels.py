@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Value
 from sfumato.miners.base import Predicts
 from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
@@ -79,7 +80,7 @@ def labels_of(release: Release, target: str, predicts: Predicts, label: Label, s
     cells = release.cells[target]
     if predicts == "number":
         return _numeric(
-            kind_of, shares, _needed(numbers_of(cells, release.schema[target].kind), target), seed
+            kind_of, shares, _needed(numbers_of(cells, release.schema.kind(target)), target), seed
         )
     return Labels(kind_of, _spread(shares, _members(release, target, cells)), None, seed)
 
@@ -119,7 +120,7 @@ def _members(release: Release, target: str, cells: Cells) -> Shares:
         return Shares(cells.sets.starts, cells.sets.members.astype(np.int64), np.repeat(1 / sizes, sizes))
     if not isinstance(release, LinkedRelease):
         return single(np.arange(len(cells.labels)))
-    noisy, exact = numbers_of(cells, "numeric"), as_numbers(release.origin.table[target].domain)
+    noisy, exact = numbers_of(cells, NUMERIC), as_numbers(release.origin.table[target].domain)
     if noisy is None or exact is None:
         raise DataError(f"the released values of {target!r} cannot be compared with the original ones")
     return single(_nearest(noisy.middle, exact))

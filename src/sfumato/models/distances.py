@@ -78,10 +78,10 @@ def ordered_distance(sensitive: SensitiveCounts) -> Floats:
 
 
 def natural_distance(sensitive: SensitiveCounts) -> Floats:
-    """Return the earth mover's distance of numbers in order, of other values as equally far apart."""
+    """Return the earth mover's distance of values in order, of categories as equally far apart."""
     hierarchy = sensitive.domain.hierarchy
-    is_numeric = hierarchy is not None and any(isinstance(value, (int, float)) for value in hierarchy.values)
-    return ordered_distance(sensitive) if is_numeric else total_variation(sensitive)
+    is_ordered = hierarchy is not None and hierarchy.kind.is_ordered
+    return ordered_distance(sensitive) if is_ordered else total_variation(sensitive)
 
 
 def hierarchical_distance(sensitive: SensitiveCounts) -> Floats:

@@ -17,8 +17,9 @@ from typing import Literal
 import numpy as np
 
 from sfumato.data.hierarchy import HierarchySource, Intervals, Prefixes
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, kind_named, kind_names
 from sfumato.data.schema import Role
-from sfumato.data.table import Column, Kind, Table, text
+from sfumato.data.table import Column, Table, text
 from sfumato.reading import column_shapes, official_codes, vocabulary
 from sfumato.reading.column_relations import Relation, relations, revealed_share
 from sfumato.reading.column_shapes import decimal_mark, likely_missing_values, thousands_mark
@@ -63,13 +64,18 @@ class Guess:
 
     name: str
     role: Role
-    kind: Kind
+    kind: str
     hierarchy: HierarchySource | None
     reason: str
     n_distinct: int
     n_missing: int
-    kind_in_table: Kind = "categorical"
+    kind_in_table: str = "categorical"
     tells: Literal["", "person", "weight", "household"] = ""
+
+    @property
+    def declared_kind(self) -> str | None:
+        """The kind that a project file must name; numbers are always named."""
+        return self.kind if self.kind == NUMERIC.name or self.kind != self.kind_in_table else None
 
 
 def guess(table: Table) -> tuple[Guess, ...]:
@@ -153,7 +159,7 @@ class _Evidence:
     @cached_property
     def numbers(self) -> Floats | None:
         """The values as numbers, or ``None`` if they are texts or codes."""
-        if self.kind_in_table == "numeric":
+        if self.kind_in_table.is_number:
             return np.array([float(value) for value in self.values])
         numbers = column_shapes.as_numbers(self.values, *self.marks)
         if numbers is None and self.topic in _IN_YEARS and self.all_like(column_shapes.TWO_OR_THREE_DIGITS):
@@ -170,7 +176,7 @@ class _Evidence:
     @cached_property
     def code(self) -> official_codes.Code | None:
         """The official codes that the values are, if any."""
-        return None if self.kind_in_table == "numeric" else official_codes.code_of(self.words, self.values)
+        return None if self.kind_in_table.is_number else official_codes.code_of(self.words, self.values)
 
     @cached_property
     def dates(self) -> column_shapes.DateFormat | None:
@@ -221,6 +227,9 @@ class _Evidence:
     def all_like(self, pattern: re.Pattern[str]) -> bool:
         return bool(self.values) and all(map(pattern.fullmatch, self.values))
 
+    def all_read(self, kind: Kind) -> bool:
+        return bool(self.values) and all(kind.read(value) is not None for value in self.values)
+
 
 # What name and values tell together
 
@@ -237,12 +246,12 @@ def _guess(column: _Evidence) -> Guess:
     return Guess(
         name=column.name,
         role=role,
-        kind=kind,
+        kind=kind.name,
         hierarchy=hierarchy if generalizes else None,
         reason=f"{reason}{note}.",
         n_distinct=column.n_distinct,
         n_missing=column.n_missing,
-        kind_in_table=column.kind_in_table,
+        kind_in_table=column.kind_in_table.name,
     )
 
 
@@ -552,19 +561,22 @@ _LIMITS: Mapping[Role, tuple[int, Callable[[list[_Evidence], int], set[str]], st
 
 
 def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None]:
+    for kind in map(kind_named, kind_names()):
+        if kind.is_telling and column.kind_in_table == CATEGORICAL and column.all_read(kind):
+            return kind, None
     if column.dates:
-        return "categorical", column.dates.hierarchy
+        return CATEGORICAL, column.dates.hierarchy
     if column.code is not None:
-        return "categorical", column.code.hierarchy
+        return CATEGORICAL, column.code.hierarchy
     if column.topic is vocabulary.POSTCODE or _is_code_of_place(column):
         width = max(map(len, column.values), default=0)
         lengths = tuple(range(min(width - 1, 5), 1, -1))
-        return "categorical", Prefixes(lengths) if lengths else None
+        return CATEGORICAL, Prefixes(lengths) if lengths else None
     if column.numbers is not None:
-        return "numeric", _intervals(column, column.numbers)
+        return NUMERIC, _intervals(column, column.numbers)
     if column.all_like(column_shapes.ICD) and (column.is_icd or "icd" in column.words):
-        return "categorical", Prefixes((3, 1) if max(map(len, column.values)) > 3 else (1,))
-    return "categorical", None
+        return CATEGORICAL, Prefixes((3, 1) if max(map(len, column.values)) > 3 else (1,))
+    return CATEGORICAL, None
 
 
 def _is_code_of_place(column: _Evidence) -> bool:

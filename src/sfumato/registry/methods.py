@@ -38,6 +38,7 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
 }
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
+_value_kinds: dict[str, object] = {}
 _named: dict[Kind, Mapping[str, str]] = {}
 _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _bounded: dict[type[Any], Mapping[str, Any]] = {}
@@ -73,6 +74,27 @@ def register(cls: _Class) -> _Class:
         raise _Refused(f"the {kinds[0]} {cls.__name__} must declare {', '.join(lacking)}")
     _registered[kinds[0]][name] = cls
     return cls
+
+
+def register_value_kind(name: str, kind: object) -> None:
+    """Register a kind of value under its name; `sfumato.data.kinds` says what one is."""
+    if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
+        raise _Refused("the name of a kind of value is in kebab case, for example iso-week")
+    if _value_kinds.setdefault(name, kind) != kind:
+        raise _Refused(f"the name {name!r} of a kind of value is taken")
+
+
+def value_kind(name: str) -> object | None:
+    """Return the kind of value of this name, if there is one."""
+    if name not in _value_kinds:
+        _load_plug_ins()
+    return _value_kinds.get(name)
+
+
+def value_kind_names() -> tuple[str, ...]:
+    """Return the names of all kinds of value, in the order in which they were registered."""
+    _load_plug_ins()
+    return tuple(_value_kinds)
 
 
 def name_of(cls: type[Any]) -> str:
@@ -468,6 +490,7 @@ def _load_plug_ins() -> None:
 def _plug_in(entry: metadata.EntryPoint) -> None:
     """Load a plug-in; one that does not load is named and left out with all that it registered."""
     before = {kind: dict(classes) for kind, classes in _registered.items()}
+    value_kinds = dict(_value_kinds)
     try:
         entry.load()
         for kind, classes in _registered.items():
@@ -477,6 +500,8 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
         from sfumato.runtime.processes import is_child
 
         _registered.update(before)
+        for name in _value_kinds.keys() - value_kinds.keys():
+            del _value_kinds[name]
         # one line for a command, not one for each of its workers
         if not is_child():
             warnings.warn(_left_out(entry, error), PlugInLeftOut, stacklevel=2)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.data.hierarchy import Flat, Hierarchy, HierarchySource
+from sfumato.data.kinds import Kind
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Column, Kind, Table, Value, text
+from sfumato.data.table import Column, Table, Value, text
 from sfumato.runtime.errors import HierarchyError
 
 
@@ -46,11 +47,12 @@ def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterabl
     Examples
     --------
     >>> from sfumato import Intervals
+    >>> from sfumato.data.kinds import NUMERIC
     >>> age = Attribute("age", "quasi-identifying", "numeric", Intervals((10,)))
-    >>> placed(age, "numeric", [21, 35], [35, 47]).hierarchy.labels[1]
+    >>> placed(age, NUMERIC, [21, 35], [35, 47]).hierarchy.labels[1]
     ('[20, 30)', '[30, 40)', '[40, 50)')
     """
-    every = _in_order(tuple(dict.fromkeys([*seen, *new])), kind)
+    every = kind.sorted([*seen, *new])
     source = attribute.hierarchy
     if source is None:
         known = {*seen, None}
@@ -62,20 +64,12 @@ def placed(attribute: Attribute, kind: Kind, seen: Sequence[Value], new: Iterabl
     return Placed(_with_unplaced(whole, unplaced).build(every, kind), frozenset(unplaced))
 
 
-def _in_order(values: Sequence[Value], kind: Kind) -> tuple[Value, ...]:
-    """Return values as a domain has them: numbers ascending, a missing one last."""
-    present = [value for value in values if value is not None]
-    if kind == "numeric":
-        present.sort(key=lambda value: value if isinstance(value, (int, float)) else 0)
-    return (*present, *([None] if None in values else []))
-
-
 def _fitting(source: HierarchySource, values: Sequence[Value], kind: Kind) -> Sequence[Value]:
     """Return the values that a hierarchy can be built over, by halves where not all can."""
     if not values:
         return []
     try:
-        source.build(_in_order(values, kind), kind)
+        source.build(kind.sorted(values), kind)
     except HierarchyError:
         if len(values) == 1:
             return []

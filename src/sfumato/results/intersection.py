@@ -9,14 +9,13 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.schema import Attribute
-from sfumato.data.table import Column, Kind, Table, Value
+from sfumato.data.table import Column, Table, Value
 from sfumato.models.base import PrivacyModel
 from sfumato.results.extended_hierarchy import placed
 from sfumato.results.origin import Origin
 from sfumato.results.release import LinkedRelease, Release, failing_rows, without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Integers
-from sfumato.runtime.numerals import number
 
 
 def combine_releases(releases: Sequence[Release], people: Sequence[Integers | None] = ()) -> LinkedRelease:
@@ -87,11 +86,9 @@ def _exact_cells(
 ) -> tuple[Attribute, Cells]:
     """Return a sensitive attribute with the hierarchy over all its values, for models that need distances."""
     described = (newest.schema.given or newest.schema)[name]
-    kind: Kind = newest.schema[name].kind or "categorical"
+    kind = newest.schema.kind(name)
     seen = newest.schema.hierarchy(name).values
-    values: list[Value] = [
-        number(label) if kind == "numeric" and label is not None else label for label in labels
-    ]
+    values: list[Value] = [None if label is None else kind.read(label) for label in labels]
     hierarchy = placed(described, kind, seen, values).hierarchy
     wanted = set(values)
     used = hierarchy.build(tuple(value for value in hierarchy.values if value in wanted), kind)

@@ -12,11 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label
-from sfumato.data.ordered_ranges import OR_MISSING
-from sfumato.data.table import (
-    Column,
-    text,
-)
+from sfumato.data.kinds import NUMERIC, Kind
+from sfumato.data.ordered_ranges import OR_MISSING, TO
+from sfumato.data.table import Column, text
 from sfumato.results.released_column import ValueSets, exact_node
 from sfumato.runtime.arrays import Codes
 from sfumato.runtime.numerals import (
@@ -100,7 +98,7 @@ class Spellings:
 
     Examples
     --------
-    >>> ages = Column(np.arange(4), (19, 25, 29, 30), "numeric")
+    >>> ages = Column(np.arange(4), (19, 25, 29, 30), NUMERIC)
     >>> spellings = Spellings(ages, Hierarchy.flat(ages.domain))
     >>> read = spellings.read(["[20, 30[", "20 - 29", ">=25", "{19, 30}", "old"])
     >>> [meaning and meaning.codes.tolist() for meaning in read.meanings]
@@ -124,7 +122,9 @@ class Spellings:
         return label if value not in self._code_of_number else self._texts[self._code_of_number[value]]
 
     def number(self, label: str) -> int | float | None:
-        """Return the number that a label is, if it is one."""
+        """Return the number that a label is, or the place of the value that it means, if it is one."""
+        if not self.hierarchy.line.is_number:
+            return self.hierarchy.line.position(label)
         value = number(label)
         if self.decimal == "." and not self.thousands:
             return value
@@ -175,7 +175,7 @@ class Spellings:
 
         An interval beside some that are no nodes counts the leaves between its ends, as these do.
         """
-        if not counts or self.column.kind != "numeric":
+        if not counts or not self.column.kind.is_ordered:
             return [self._meaning(label, level) for label in labels]
         return [self._interval(label) or self._meaning(label, level) for label in labels]
 
@@ -195,8 +195,9 @@ class Spellings:
 
     @cached_property
     def _numbers(self) -> tuple[list[int | float], list[int]]:
-        """The numbers of the domain, ascending, and their codes; none where some value is not a number."""
-        found = [(number(label), code) for code, label in enumerate(self._texts) if label is not None]
+        """Where the domain stands, ascending, and the codes; nothing where some value stands nowhere."""
+        place = self.hierarchy.line.position
+        found = [(place(label), code) for code, label in enumerate(self._texts) if label is not None]
         pairs = sorted((value, code) for value, code in found if value is not None)
         return ([], []) if len(pairs) < len(found) else ([v for v, _ in pairs], [c for _, c in pairs])
 
@@ -218,14 +219,14 @@ class Spellings:
         if not codes:
             return None
         low, high, leaves = codes[0], codes[-1], max(n_fitting, len(codes))
-        if self.column.kind == "categorical" and high - low + 1 == len(codes):
+        if not self.column.kind.is_ordered and high - low + 1 == len(codes):
             node = exact_node(self.hierarchy, low, high)
             leaves = leaves if node is None else int(self.hierarchy.sizes[node[0]][node[1]])
         return Meaning(np.array(codes, dtype=np.int32), leaves)
 
     def _interval(self, label: Label) -> Meaning | None:
         """Return the values, and count the leaves, between the ends that are written."""
-        ends = interval_ends(label or "")
+        ends = interval_ends(label or "", self.hierarchy.line)
         if ends is None:
             return None
         values, codes = self._numbers
@@ -237,7 +238,7 @@ class Spellings:
         if _MASK.fullmatch(label) is None:
             days = self._of_days(label)
             return self._covering(days, len(days))
-        is_numeric = self.column.kind == "numeric"
+        is_numeric = self.column.kind.is_number
         leaves = [text(leaf) for leaf in self.hierarchy.leaves]
         return self._covering(
             _fitting(label, self._texts, is_numeric), len(_fitting(label, leaves, is_numeric))
@@ -264,7 +265,7 @@ class Spellings:
 
     def _range(self, label: str) -> Meaning | None:
         """Return the meaning of ``1990 to 2023``, where both are nodes of one level that is in order."""
-        found = self.hierarchy.range_named(label)
+        found = self.hierarchy.range_named(label) if self.hierarchy.line.is_number else None
         if found is None:
             return None
         level, first, last = found
@@ -341,14 +342,16 @@ def set_parts(inside: str) -> list[Label]:
 _End = tuple[int | float, bool]
 
 
-def interval_ends(written: str) -> tuple[_End, _End] | None:
-    """Return both ends of an interval, each with whether it belongs to it.
+def interval_ends(written: str, line: Kind = NUMERIC) -> tuple[_End, _End] | None:
+    """Return both ends of an interval along a line, each with whether it belongs to it.
 
     Examples
     --------
     >>> interval_ends("[20, 30)"), interval_ends("20-29"), interval_ends("young")
     (((20, True), (30, False)), ((20, True), (29, True)), None)
     """
+    if not line.is_number:
+        return _ends_in_order(written, line)
     label = written.translate(_DASHES)
     if match := _BRACKETS.fullmatch(label):
         left, low, high, right = match.groups()
@@ -361,6 +364,18 @@ def interval_ends(written: str) -> tuple[_End, _End] | None:
         sign, end = match[1], (_value(match[2]), match[1] in (">=", "≥", "<=", "≤"))
         return (end, (math.inf, True)) if sign in (">=", "≥", ">") else ((-math.inf, True), end)
     return None
+
+
+def _ends_in_order(label: str, line: Kind) -> tuple[_End, _End] | None:
+    """Read ``2026-W07 to 2026-W12``, ``<=2026-W07`` and ``>=2026-W12``."""
+    if label.startswith(("<=", ">=")):
+        end = line.position(label[2:])
+        if end is None:
+            return None
+        return ((-math.inf, True), (end, True)) if label[0] == "<" else ((end, True), (math.inf, True))
+    first, _, last = label.partition(TO)
+    low, high = line.position(first), line.position(last)
+    return None if low is None or high is None else ((low, True), (high, True))
 
 
 def _value(written: str) -> int | float:

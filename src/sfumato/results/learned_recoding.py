@@ -107,7 +107,7 @@ def _labels(recoding: Recoding, name: str, column: Column) -> Integers:
         other: Column(
             np.zeros(n_values, dtype=np.int32),
             (_some(recoding, other),),
-            recoding.schema[other].kind or "categorical",
+            recoding.schema.kind(other),
         )
         for other in schema.released
     }

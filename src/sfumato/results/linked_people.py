@@ -50,7 +50,7 @@ def person_names(table: Table, bound: Table, schema: Schema) -> PersonNames | No
 
 def _with_person_numbers(table: Table, name: str, column: Column) -> Table:
     """Write numbers for the names of people: a missing name must not make a record incomplete."""
-    numbers = Column(column.codes, tuple(map(str, range(len(column.domain)))), "categorical")
+    numbers = Column(column.codes, tuple(map(str, range(len(column.domain)))))
     return replace(table, columns={**table.columns, name: numbers})
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, set_label
+from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, range_label, set_label
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
 from sfumato.data.table import Column, Value, as_dictionary, as_text_dictionary, text
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
@@ -235,11 +235,11 @@ def range_cells(
 ) -> Cells:
     """Release the smallest cover of each range of domain codes, from ``low`` to ``high``: a cell for each.
 
-    Numbers are covered by an interval. Categories are covered along the hierarchy: by a value, a
+    Values in an order are covered by an interval. Categories are covered along the hierarchy: by a value, a
     node, or a set of sibling nodes; free ones by exactly these values.
     """
     pairs, codes = np.unique(low.astype(np.int64) << 32 | high, return_inverse=True)
-    covering = _number_covers if column.kind == "numeric" else _free_covers if free else _branch_covers
+    covering = _interval_covers if column.kind.is_ordered else _free_covers if free else _branch_covers
     covers, cover_of = covering(column, hierarchy, pairs >> 32, pairs & 0xFFFFFFFF)
     return _covered_cells(cover_of[codes].astype(np.int32), covers, column, hierarchy)
 
@@ -273,8 +273,8 @@ def _block_cover(
     column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
 ) -> _Cover:
     """Cover a block by a value, a node, an interval or a set."""
-    if column.kind == "numeric":
-        return number_cover(column, hierarchy, low, high, outer_open=outer_open)
+    if column.kind.is_ordered:
+        return interval_cover(column, hierarchy, low, high, outer_open=outer_open)
     node = exact_node(hierarchy, low, high)
     if node is not None:
         level, number = node
@@ -296,10 +296,10 @@ _Cover = tuple[Label, int, int, int]
 """Label, first code, last code, number of leaves."""
 
 
-def number_cover(
+def interval_cover(
     column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
 ) -> _Cover:
-    """Cover numbers by the number itself, an interval, or ``*`` where they are all that there are.
+    """Cover neighbours in order by the value itself, an interval, or ``*`` where they are all that there are.
 
     Parameters
     ----------
@@ -312,15 +312,15 @@ def number_cover(
         return ROOT, low, high, hierarchy.n_leaves
     size = interval_leaves(column, hierarchy, low, high, outer_open=outer_open)
     if column.domain[high] is not None:
-        return _number_label(column, low, high, outer_open), low, high, size
-    label = _number_label(column, low, high - 1, outer_open)
+        return _interval_label(column, low, high, outer_open), low, high, size
+    label = _interval_label(column, low, high - 1, outer_open)
     return _or_missing(hierarchy, label, [label]), low, high, size
 
 
 def interval_leaves(
     column: Column, hierarchy: Hierarchy, low: int, high: int, *, outer_open: bool = False
 ) -> int:
-    """Return how many leaves the cover of numbers has, those that do not occur in the data included."""
+    """Return how many leaves the cover of neighbours has, those that do not occur in the data included."""
     if low == high:
         return 1
     if high - low + 1 == len(column.domain):
@@ -335,18 +335,18 @@ def interval_leaves(
     return last - first + 1
 
 
-def _number_label(column: Column, low: int, high: int, outer_open: bool) -> str:
-    """Print integers half open and other numbers closed, so that the set is told exactly."""
+def _interval_label(column: Column, low: int, high: int, outer_open: bool) -> str:
+    """Print whole numbers half open and other values closed, so that the set is told exactly."""
     first, last = column.domain[low], column.domain[high]
-    if low == high or isinstance(first, str) or isinstance(last, str) or first is None or last is None:
+    if low == high or first is None or last is None:
         return text(first) or ""
     if outer_open and low == 0:
-        return f"<{text(last + 1)}" if column.is_whole else f"<={text(last)}"
+        return f"<{text(last + 1)}" if isinstance(last, int) and column.is_whole else f"<={text(last)}"
     if outer_open and high == len(column.domain) - 1 - column.has_missing:
         return f">={text(first)}"
-    if column.is_whole:
-        return interval_label(first, last + 1)
-    return interval_label(first, last, closed=True)
+    if isinstance(first, str) or isinstance(last, str):
+        return range_label(first, last) or ""
+    return interval_label(first, last + column.is_whole, closed=not column.is_whole)
 
 
 @dataclass(frozen=True)
@@ -364,30 +364,32 @@ class _Covers:
         return cls(labels, np.array(first), np.array(last), np.array(sizes))
 
 
-def _number_covers(
+def _interval_covers(
     column: Column, hierarchy: Hierarchy, low: Integers, high: Integers
 ) -> tuple[_Covers, Integers]:
-    """Cover ranges of numbers as `number_cover` does, every number printed once; and that of each range."""
+    """Cover ranges as `interval_cover` does, every value printed once; and that of each range."""
     places = np.array(hierarchy.leaf_places)
     or_missing = np.array([value is None for value in column.domain])[high]
     sizes = places[high - or_missing] - places[low] + 1 + or_missing
     sizes[high - low + 1 == len(column.domain)] = hierarchy.n_leaves
     sizes[low == high] = 1
-    labels = _number_labels(column, hierarchy, low.tolist(), high.tolist())
+    labels = _interval_labels(column, hierarchy, low.tolist(), high.tolist())
     return _Covers(labels, low, high, sizes), np.arange(len(low))
 
 
-def _number_labels(
+def _interval_labels(
     column: Column, hierarchy: Hierarchy, low: list[int], high: list[int]
 ) -> tuple[Label, ...]:
-    numbers = [value if isinstance(value, (int, float)) else None for value in column.domain]
-    firsts = [text(value) for value in numbers]
-    lasts = [text(value + column.is_whole) if value is not None else None for value in numbers]
-    close, widest = ")" if column.is_whole else "]", len(numbers) - 1
+    firsts = lasts = [text(value) for value in column.domain]
+    before, between, after = ("[", ", ", "]") if column.kind.is_number else ("", TO, "")
+    if column.is_whole:
+        lasts = [text(value + 1) if isinstance(value, int) else None for value in column.domain]
+        after = ")"
+    widest = len(firsts) - 1
     return tuple(
-        f"[{firsts[first]}, {lasts[last]}{close}"
+        f"{before}{firsts[first]}{between}{lasts[last]}{after}"
         if 0 < last - first < widest and lasts[last] is not None
-        else number_cover(column, hierarchy, first, last)[0]
+        else interval_cover(column, hierarchy, first, last)[0]
         for first, last in zip(low, high, strict=True)
     )
 

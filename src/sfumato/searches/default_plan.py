@@ -178,8 +178,8 @@ class Suited:
 
 
 def natural_distance(schema: Schema) -> str:
-    """Return the distance of t-closeness that suits the sensitive attributes: as numbers where they are."""
-    return "natural" if any(schema[name].kind == "numeric" for name in schema.sensitive) else "equal"
+    """Return the distance of t-closeness that suits the sensitive attributes: by order if any has one."""
+    return "natural" if any(schema.kind(name).is_ordered for name in schema.sensitive) else "equal"
 
 
 def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
@@ -213,7 +213,7 @@ def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
     if n_records <= _MOST_FOR_TREES:
         leaves = [size for size in _LEAVES if 4 * size <= n_records]
         yield from (Recipe("cart-synthesis", {"min-leaf": size}).normalized() for size in leaves)
-    if any(schema[name].kind == "numeric" for name in schema.quasi_identifiers):
+    if any(schema.kind(name).is_number for name in schema.quasi_identifiers):
         ks = [k for k in _K_OF_AVERAGES if 4 * k <= n_records and n_records**2 / k <= _MOST_COMPARED]
         yield from (Recipe("microaggregation", {"k": k}).normalized() for k in ks)
 

@@ -438,9 +438,7 @@ def _overlap(cells: Collection[str]) -> bool:
 def _attribute_problems(manifest: Manifest, tables: Tables, method: KnownMethod | None) -> Iterator[str]:
     for described in manifest.unverified.attributes:
         facts = manifest.layout.attributes.get(described.name)
-        if described.kind not in (None, "numeric", "categorical"):
-            problem = "is neither numeric nor categorical"
-        elif facts is None:
+        if facts is None:
             of_cells = (described.levels, described.lowest, described.weight, described.exact)
             is_described = of_cells != (None,) * 4 or described.noisy or described.ends_at_values
             problem = "is not published, and is described as if it were" if is_described else ""
@@ -459,7 +457,7 @@ def _description_problem(
     levels, lowest, weight = described.levels, described.lowest, described.weight
     is_quasi_identifier = facts.role == "quasi-identifying"
     if facts.kind is not None and described.kind is not None and facts.kind != described.kind:
-        return "is numeric in one place and categorical in another"
+        return f"is {facts.kind} in one place and {described.kind} in another"
     if levels is None or lowest is None or weight is None:
         return "is published, and its levels or its weight are missing"
     if lowest and not is_quasi_identifier:
@@ -476,8 +474,8 @@ def _description_problem(
         return "has fewer exact cells than none"
     if described.ends_at_values and not is_quasi_identifier:
         return "is not generalised, and its intervals are said to end at values"
-    if facts.whole and described.kind == "categorical":
-        return "is categorical, and its numbers are called whole"
+    if facts.whole and described.kind not in (None, "numeric"):
+        return f"is {described.kind}, and its numbers are called whole"
     if facts.whole and not described.noisy and column is not None:
         numbers = [_number(cell) for cell in column.values if cell is not None]
         if any(number is not None and number != round(number) for number in numbers):

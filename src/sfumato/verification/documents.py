@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, cast
+from typing import Annotated, Any, Literal, TypeGuard, cast
 
 import msgspec
 
@@ -27,6 +27,10 @@ _TIE = 1e-12
 _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 
+KindName = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=100)]
+"""The name of a kind of value."""
+
+
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One part of the manifest, with exactly these keys and types."""
 
@@ -34,12 +38,15 @@ class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
     """The role of a published attribute; kind and hierarchy where distances between values need them.
 
+    A kind that is neither ``numeric`` nor ``categorical`` comes from a plug-in: its values are texts, in the
+    order of the hierarchy.
+
     ``branches`` says what a published branch of a hierarchy stands for, a missing value as an empty text;
     ``whole`` that all numbers are whole.
     """
 
     role: Literal["quasi-identifying", "sensitive", "insensitive"]
-    kind: Literal["numeric", "categorical"] | None = None
+    kind: KindName | None = None
     hierarchy: list[list[str]] | None = None
     branches: dict[str, list[str]] | None = None
     whole: bool = False
@@ -183,7 +190,7 @@ class UnverifiedAttribute(_Piece, frozen=True):
 
     name: str
     role: Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
-    kind: str | None
+    kind: KindName | None
     levels: int | None
     lowest: int | None
     weight: float | None

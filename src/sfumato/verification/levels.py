@@ -198,8 +198,10 @@ def _hierarchical(attribute: SensitiveValues) -> Floats:
 
 
 def _natural(attribute: SensitiveValues) -> Floats:
-    """Return the distance along the numbers where the values are numbers, else total variation."""
-    return _ordered(attribute) if attribute.facts.kind == "numeric" else total_variations(attribute)
+    """Return the distance along the order of numbers or of a further kind; of categories total variation."""
+    kind, is_listed = attribute.facts.kind, attribute.facts.hierarchy is not None
+    is_ordered = kind == "numeric" or (kind not in (None, "categorical") and is_listed)
+    return _ordered(attribute) if is_ordered else total_variations(attribute)
 
 
 def _closeness(attribute: SensitiveValues, parameters: Mapping[str, Any]) -> Floats:

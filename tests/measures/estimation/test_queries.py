@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures.utility.estimation import random_queries as module
 from sfumato.measures.utility.estimation.random_queries import (
@@ -137,7 +138,7 @@ class TestByHand:
     def test_a_share_of_the_values_is_accepted(self, share: float, n_accepted: int) -> None:
         rng = np.random.default_rng(0)
         numbers, words = (
-            Column(np.array([0]), (1, 2, 3, 4, 5), "numeric"),
+            Column(np.array([0]), (1, 2, 3, 4, 5), NUMERIC),
             Column(np.array([0]), tuple("abcde")),
         )
         drawn = [_some_codes(numbers, share, rng).tolist() for _ in range(60)]
@@ -150,7 +151,7 @@ class TestByHand:
         assert set().union(*chosen) == set(range(5))
 
     def test_queries_ask_about_different_attributes_each_with_room_of_its_own(self) -> None:
-        columns = [Column(np.array([0]), tuple(range(size)), "numeric") for size in (2, 3, 4, 5)]
+        columns = [Column(np.array([0]), tuple(range(size)), NUMERIC) for size in (2, 3, 4, 5)]
         found = _draw(columns, 7, 2, 0.5, np.random.default_rng(1))
         assert (found.attributes.shape, found.values.shape) == ((7, 2), (7, 5))
         assert all(len(set(line)) == 2 for line in found.attributes.tolist())
@@ -169,7 +170,7 @@ class TestByHand:
         assert len(_some_codes(column, (2 + beyond) / 5, np.random.default_rng(0))) == n_accepted
 
     def test_every_quasi_identifier_may_be_asked_about_and_nothing_else_in_its_place(self) -> None:
-        columns = [Column(np.array([0]), tuple(range(size)), "numeric") for size in (2, 3, 4, 5)]
+        columns = [Column(np.array([0]), tuple(range(size)), NUMERIC) for size in (2, 3, 4, 5)]
         found = _draw(columns, 40, 1, 0.5, np.random.default_rng(1))
         assert {each for (each,) in found.attributes.tolist()} == {0, 1, 2}
 

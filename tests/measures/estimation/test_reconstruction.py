@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures.utility.estimation import reconstruction
 from sfumato.measures.utility.estimation.estimate import Estimate
@@ -305,16 +306,16 @@ class TestByHand:
         assert withheld.overall.tolist() == pytest.approx([6, 6, 6])
 
     def test_a_missing_number_is_no_number_to_be_near_to(self) -> None:
-        column = Column(np.array([0]), (10, 20, None), "numeric")
+        column = Column(np.array([0]), (10, 20, None), NUMERIC)
         noisy = Cells(np.arange(3), ("9", "16", ""), (9, 16, None))
         assert nearest_codes("age", noisy, column).tolist() == [0, 1, 2]
         assert nearest_codes("age", noisy, column).dtype == np.int32
-        known = Column(np.array([0]), (10, 20), "numeric")
+        known = Column(np.array([0]), (10, 20), NUMERIC)
         assert nearest_codes("age", Cells(np.arange(2), ("15", "15.1"), (15, 15.1)), known).tolist() == [0, 1]
 
     @pytest.mark.parametrize("domain", [("a", "b"), (None, None), ("x", 1)])
     def test_words_are_near_to_no_number(self, domain: Any) -> None:
-        column = Column(np.array([0]), (10, 20), "numeric")
+        column = Column(np.array([0]), (10, 20), NUMERIC)
         with pytest.raises(Unreadable, match="'age' are neither"):
             nearest_codes("age", Cells(np.arange(2), ("a", "b"), domain), column)
 

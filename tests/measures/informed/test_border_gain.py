@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Schema, Table, measure, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures import BorderGain
 from sfumato.measures.informed.border_gain import _Ends, _ends, with_both_ends
@@ -141,7 +142,7 @@ def test_the_commonest_value_between_the_ends_is_found() -> None:
 
 def test_values_that_nobody_has_are_no_share_of_anything() -> None:
     # of 1, 2 and 3 only 1 occurs, once; and a second label stands for 9, which nobody has
-    original = Table({"age": Column(np.array([0]), (1, 2, 3, 9), "numeric")}, np.array([1]))
+    original = Table({"age": Column(np.array([0]), (1, 2, 3, 9), NUMERIC)}, np.array([1]))
     sets = ValueSets(np.array([0, 3, 4]), np.arange(4), np.array([3, 1]), 4)
     cells = Cells(np.array([0]), ("[1, 4)", "9"), (1, 2, 3, 9), sets)
     table, schema = one_attribute([1])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Table
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures.scenarios.expressions import Expression, _aligned, _Operand, domain_values
 from sfumato.measures.scenarios.formulas import DEEPEST, LONGEST
@@ -80,7 +81,7 @@ def test_it_computes_what_it_says(text: str, results: list[float]) -> None:
 
 
 def test_what_depends_on_one_column_is_computed_for_its_values_alone() -> None:
-    long = Column(np.zeros(100_000, dtype=np.int32), (3,), "numeric")
+    long = Column(np.zeros(100_000, dtype=np.int32), (3,), NUMERIC)
     assert Expression("1 / (age - 2)").evaluate({"age": long}).sum() == 100_000
 
 
@@ -119,7 +120,7 @@ class TestWhereItIsComputed:
         assert domain_values(PEOPLE["children"]).dtype == np.float64
         assert ages.tolist() == pytest.approx([31, 60, 70, math.nan], nan_ok=True)
         assert sexes.tolist() == ["f", "m", None]
-        numbers = Column(np.array([0]), (1, 2), "categorical")
+        numbers = Column(np.array([0]), (1, 2), CATEGORICAL)
         assert (domain_values(numbers).tolist(), domain_values(numbers).dtype) == (["1", "2"], object)
 
 
@@ -345,7 +346,7 @@ FORMULAS = st.recursive(st.sampled_from([(x, x) for x in ("a", "b", "2", "0.5")]
 def test_numbers_are_those_of_python(pair: Pair, rows: list[tuple[int, int]]) -> None:
     ours, python = pair
     columns = {
-        name: Column(np.arange(len(rows)), tuple(row[place] for row in rows), "numeric")
+        name: Column(np.arange(len(rows)), tuple(row[place] for row in rows), NUMERIC)
         for place, name in enumerate("ab")
     }
     known = {"min": min, "max": max, "abs": abs}

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures import (
     AccuracyGain,
@@ -399,8 +400,8 @@ def test_closeness_falls_from_the_truth_to_the_farthest_value(hospital: Bound) -
     numbers = [float(value) for value in ages.domain]
     codes = np.arange(len(numbers))
     found = closeness(
-        Column(codes[::-1], ages.domain, "numeric"),
-        Column(codes, ages.domain, "numeric"),
+        Column(codes[::-1], ages.domain, NUMERIC),
+        Column(codes, ages.domain, NUMERIC),
         schema.hierarchy("age"),
     )
     width = max(numbers) - min(numbers)

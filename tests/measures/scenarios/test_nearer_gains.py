@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures import Adversary, NearerAccuracyGain, NearerKnowledgeGain, Scenario
 from sfumato.measures.scenarios import nearer_gains, predictions
@@ -192,7 +193,7 @@ def test_a_smaller_label_in_the_place_of_a_larger_one_may_join_classes(
 
 def test_predictions_that_are_no_released_labels_get_codes_behind_them() -> None:
     # three ages are told; all are released as one label, whose code is 0
-    column = Column(np.array([0, 1, 0, 3, 0, 0], np.int32), (20, 21, 22, 23), "numeric")
+    column = Column(np.array([0, 1, 0, 3, 0, 0], np.int32), (20, 21, 22, 23), NUMERIC)
     codes, weights = np.array([1, 2, 0, 4, 0, 0]), np.ones(6, np.int64)
     attempt = predictions.Attempt(
         "majority", np.arange(6), weights, Told(column, np.zeros(6)), column.codes, of_labels=False

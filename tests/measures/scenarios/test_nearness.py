@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.data.table import Column
 from sfumato.measures.scenarios.nearness import (
     closeness,
@@ -119,7 +120,7 @@ def test_a_group_is_as_far_as_it_has_other_sensitive_values() -> None:
 
 
 def test_a_predicted_value_is_right_or_not() -> None:
-    truth = Column(np.array([0, 1, 2]), ("x", "y", "z"), "categorical")
+    truth = Column(np.array([0, 1, 2]), ("x", "y", "z"), CATEGORICAL)
     told = told_values(np.array([0, 2, 2]), truth)
     assert told.distance.tolist() == [0, INF, 0]
     assert values(told.column) == ["x", "z", "z"]
@@ -132,9 +133,9 @@ def test_a_predicted_value_is_right_or_not() -> None:
 def test_predictions_of_whole_numbers_are_rounded(
     ages: tuple[float, ...], expected: list[float], distance: list[float]
 ) -> None:
-    truth = Column(np.array([0, 1, 0]), ages, "numeric")
+    truth = Column(np.array([0, 1, 0]), ages, NUMERIC)
     told = told_numbers(np.array([20.6, 29.4, 20.6]), truth)
-    assert told.column.kind == "numeric"
+    assert told.column.kind == NUMERIC
     assert values(told.column) == pytest.approx(expected)
     assert told.distance.tolist() == pytest.approx(distance)
 
@@ -155,20 +156,20 @@ def test_nearer_is_any_bit_so_many_per_cent_or_exact() -> None:
 class TestCloseness:
     def test_numbers_lose_the_share_of_the_width_that_they_are_off(self) -> None:
         ages = (20, 22, 30, None)
-        truth = Column(np.array([0, 1, 2, 3, 3]), ages, "numeric")
-        told = Column(np.array([1, 1, 0, 3, 0]), ages, "numeric")
+        truth = Column(np.array([0, 1, 2, 3, 3]), ages, NUMERIC)
+        told = Column(np.array([1, 1, 0, 3, 0]), ages, NUMERIC)
         tree = release().schema.hierarchy("town")
         assert closeness(told, truth, tree).tolist() == pytest.approx([0.8, 1, 0, 1, 0])
-        small = Column(np.array([0, 1]), (0.0, 0.25, 0.5), "numeric")
+        small = Column(np.array([0, 1]), (0.0, 0.25, 0.5), NUMERIC)
         assert closeness(replace(small, codes=np.array([1, 1])), small, tree).tolist() == [0.5, 1]
         # farther than the column is wide is no worse than the farthest
-        wide = Column(np.array([0]), (99,), "numeric")
-        assert closeness(wide, Column(np.array([0]), ages, "numeric"), tree).tolist() == [0]
+        wide = Column(np.array([0]), (99,), NUMERIC)
+        assert closeness(wide, Column(np.array([0]), ages, NUMERIC), tree).tolist() == [0]
 
     @pytest.mark.parametrize("domain", [(20,), (20, None), (None,)])
     def test_numbers_that_never_differ_are_right_or_not(self, domain: tuple[Any, ...]) -> None:
-        truth = Column(np.array([0, 0]), domain, "numeric")
-        told = Column(np.array([0, 1]), (domain[0], 21), "numeric")
+        truth = Column(np.array([0, 0]), domain, NUMERIC)
+        told = Column(np.array([0, 1]), (domain[0], 21), NUMERIC)
         assert closeness(told, truth, release().schema.hierarchy("town")).tolist() == [1, 0]
 
     def test_categories_lose_the_share_of_the_others_below_the_node_above_both(self) -> None:
@@ -193,7 +194,7 @@ class TestCloseness:
 
 def test_a_set_of_numbers_is_one_value_in_the_middle_of_those_known() -> None:
     star = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.SuppressQuasiIdentifiers())
-    assert set(values(released_column(star.cells["age"], "numeric"))) == {25.5}
-    assert set(values(released_column(star.cells["age"], "categorical"))) == {"*"}
+    assert set(values(released_column(star.cells["age"], NUMERIC))) == {25.5}
+    assert set(values(released_column(star.cells["age"], CATEGORICAL))) == {"*"}
     plain = replace(star.cells["age"], sets=None)
-    assert released_column(plain, "numeric").kind == "categorical"
+    assert released_column(plain, NUMERIC).kind == CATEGORICAL

@@ -164,13 +164,13 @@ class _Secret:
     def of(cls, release: Release, name: str) -> _Secret:
         compared = Compared(name, release.schema, release.cells[name])
         domain = target_domain(release, name)
-        if not compared.is_numeric:
+        if not compared.kind.is_number:
             return cls(compared, release, np.arange(len(domain), dtype=np.float64))
         return cls(compared, release, compared.numbers(domain))
 
     @property
     def is_numeric(self) -> bool:
-        return self.compared.is_numeric
+        return self.compared.kind.is_number
 
     @property
     def predicts(self) -> str:

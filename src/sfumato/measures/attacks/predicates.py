@@ -119,7 +119,7 @@ def rare_values(seen: SeenRelease, n_wanted: int, rng: np.random.Generator) -> P
     predicates = Predicates(*np.empty((2, 0, n_attributes)))
     for place, attribute in enumerate(seen.attributes):
         ends = np.unique(np.stack([attribute.ranges.low, attribute.ranges.high], axis=1), axis=0)
-        if attribute.is_numeric and not np.isnan(ends).all():
+        if attribute.kind.is_ordered and not np.isnan(ends).all():
             extremes = [[np.nanmax(ends[:, 0]), np.inf], [-np.inf, np.nanmin(ends[:, 1])]]
             ends = np.concatenate([ends, extremes])
         least = np.full((len(ends), n_attributes), -np.inf)
@@ -146,11 +146,11 @@ def _some_attributes(n: int, n_all: int, n_chosen: int, rng: np.random.Generator
 
 
 def _medians(seen: SeenRelease, crowd: Crowd) -> Floats:
-    """Return the median of each numeric attribute, NaN for the others."""
+    """Return the median of each attribute with an order, NaN for the others."""
     medians = np.full(len(seen.attributes), np.nan)
     for place, attribute in enumerate(seen.attributes):
         known = ~np.isnan(crowd.low[:, place])
-        if attribute.is_numeric and known.any():
+        if attribute.kind.is_ordered and known.any():
             order = np.argsort(crowd.low[known, place])
             reached = np.cumsum(crowd.weights[known][order])
             medians[place] = crowd.low[known, place][order[np.searchsorted(reached, reached[-1] / 2)]]

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT
+from sfumato.data.kinds import Kind
 from sfumato.data.schema import Schema
 from sfumato.data.table import (
     Column,
@@ -29,9 +30,6 @@ from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
-from sfumato.runtime.numerals import (
-    number,
-)
 
 _AT_ONCE = 1 << 24
 """So many distances of people from labels are held at once."""
@@ -65,9 +63,9 @@ class Compared:
     cells: Cells = field(repr=False)
 
     @property
-    def is_numeric(self) -> bool:
-        """Whether its values are compared as numbers."""
-        return self.schema[self.name].kind == "numeric"
+    def kind(self) -> Kind:
+        """What sort of values they are."""
+        return self.schema.kind(self.name)
 
     @cached_property
     def values(self) -> tuple[Value, ...]:
@@ -90,14 +88,15 @@ class Compared:
     def ranges(self) -> Ranges:
         """The range of each label."""
         starts, members = self._sets
-        places = self.numbers(self.values) if self.is_numeric else np.arange(len(self.values), dtype=float)
+        is_ordered = self.kind.is_ordered
+        places = self.numbers(self.values) if is_ordered else np.arange(len(self.values), dtype=float)
         return Ranges(
             np.fmin.reduceat(places[members], starts[:-1]), np.fmax.reduceat(places[members], starts[:-1])
         )
 
     def places(self, column: Column) -> Floats:
         """Return the position of each value of a column of people, NaN if it has none."""
-        if self.is_numeric:
+        if self.kind.is_ordered:
             return self.numbers(column.domain)
         return places_among(self.values, column)
 
@@ -106,7 +105,7 @@ class Compared:
         different, which = np.unique(codes, return_inverse=True)
         values = self.places(column)[different]
         missing = np.array([column.domain[code] is None for code in different])
-        distances = self._gaps(values, missing) if self.is_numeric else self._misses(values)
+        distances = self._gaps(values, missing) if self.kind.is_ordered else self._misses(values)
         return distances.astype(np.float32)[which]
 
     def _gaps(self, values: Floats, missing: Booleans) -> Floats:
@@ -144,13 +143,11 @@ class Compared:
         return np.logical_or.reduceat(missing[members], starts[:-1])
 
     def numbers(self, values: Sequence[Value]) -> Floats:
-        """Return values as numbers, NaN for missing and non-numeric ones."""
-        schema = self.schema
-        plain = [
-            number(value, schema.decimal, schema.thousands) if isinstance(value, str) else value
-            for value in values
-        ]
-        return np.array([np.nan if value is None else float(value) for value in plain])
+        """Return where values stand, NaN for missing ones and those that are none of the kind."""
+        read = self.schema.reader(self.kind)
+        known = [read(value) if isinstance(value, str) else value for value in values]
+        places = [self.kind.position(value) for value in known]
+        return np.array([np.nan if place is None else float(place) for place in places])
 
 
 @dataclass(frozen=True, eq=False)

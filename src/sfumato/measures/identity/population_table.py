@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.kinds import Kind, Place
 from sfumato.data.ordered_ranges import OR_MISSING
-from sfumato.data.schema import Schema
 from sfumato.data.table import (
     Column,
     Table,
@@ -28,9 +29,6 @@ from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, suggestion
 from sfumato.runtime.files import why_unreadable
-from sfumato.runtime.numerals import (
-    number,
-)
 
 
 def population_classes(release: Release, path: str) -> Integers:
@@ -130,48 +128,52 @@ def fitted(name: str, release: Release, column: Column) -> Fitted:
     cells = release.cells[name]
     if cells.sets is None:
         raise NotApplicable(f"the released values of {name!r} are not sets of original values")
-    written = release.schema if release.schema[name].kind == "numeric" else None
-    values = [_comparable(value, written) for value in column.domain]
-    known = {_comparable(value, written): code for code, value in enumerate(cells.domain)}
-    beyond = sorted({value for value in values if value not in known}, key=_by_size)
+    kind = release.schema.kind(name)
+    read = release.schema.reader(kind)
+    values = [_comparable(value, kind, read) for value in column.domain]
+    known = {_comparable(value, kind, read): code for code, value in enumerate(cells.domain)}
+    places = {value: _place(value, kind) for value in values if value not in known}
+    beyond = sorted(places, key=lambda value: (places[value] is None, places[value] or 0))
     known |= {value: len(cells.domain) + place for place, value in enumerate(beyond)}
     codes = np.array([known[value] for value in values], dtype=np.int32)[column.codes]
-    return Fitted(codes, len(cells.domain) + len(beyond), _sets_with(cells, beyond))
+    sets = _sets_with(cells, [places[value] for value in beyond], kind)
+    return Fitted(codes, len(cells.domain) + len(beyond), sets)
 
 
-def _comparable(value: Value, written: Schema | None) -> Value:
-    """Return numbers of numeric attributes as numbers, everything else as text."""
-    if written is None or value is None:
-        return text(value)
-    given = number(value, written.decimal, written.thousands) if isinstance(value, str) else value
-    return text(value) if given is None else given
+def _comparable(value: Value, kind: Kind, read: Callable[[str], Value]) -> Value:
+    """Return a value as its kind has it, or as text where it is none of the kind."""
+    if value is None or (kind.is_number and not isinstance(value, str)):
+        return value
+    known = read(text(value) or "")
+    return text(value) if known is None else known
 
 
-def _by_size(value: Value) -> tuple[bool, float]:
-    return (False, value) if isinstance(value, (int, float)) else (True, 0.0)
+def _place(value: Value, kind: Kind) -> Place | None:
+    """Return where a value stands; a text that the schema reads as no number stands nowhere."""
+    return None if kind.is_number and isinstance(value, str) else kind.position(value)
 
 
-def _sets_with(cells: Cells, beyond: list[Value]) -> list[Codes]:
+def _sets_with(cells: Cells, beyond: list[Place | None], kind: Kind) -> list[Codes]:
     """Return the codes of each released value, with those of fitting values that the table lacks."""
     assert cells.sets is not None
     own = [cells.sets.members[first:end] for first, end in itertools.pairwise(cells.sets.starts)]
-    numbers = np.array([value for value in beyond if isinstance(value, (int, float))], dtype=np.float64)
+    places = np.array([place for place in beyond if place is not None], dtype=np.float64)
     return [
-        np.concatenate([members, len(cells.domain) + _fitting(label, numbers, len(beyond))])
+        np.concatenate([members, len(cells.domain) + _fitting(label, places, len(beyond), kind)])
         for members, label in zip(own, cells.labels, strict=True)
     ]
 
 
-def _fitting(label: Label, numbers: Floats, n_beyond: int) -> Integers:
-    """Return the positions of the unknown values in a label; numbers come first, in ascending order."""
+def _fitting(label: Label, places: Floats, n_beyond: int, kind: Kind) -> Integers:
+    """Return the positions of the unknown values in a label; those with a place come first, in order."""
     if label == ROOT:
         return np.arange(n_beyond)
-    ends = interval_ends((label or "").removesuffix(OR_MISSING))
+    ends = interval_ends((label or "").removesuffix(OR_MISSING), kind)
     if ends is None:
         return np.arange(0)
     (low, with_low), (high, with_high) = ends
-    first = np.searchsorted(numbers, low, "left" if with_low else "right")
-    last = np.searchsorted(numbers, high, "right" if with_high else "left")
+    first = np.searchsorted(places, low, "left" if with_low else "right")
+    last = np.searchsorted(places, high, "right" if with_high else "left")
     return np.arange(first, last)
 
 

@@ -69,7 +69,7 @@ def covered_ranges(release: Release) -> Iterator[tuple[str, CoveredRanges]]:
     space = PointSpace.of(table, release.schema, KAnonymity(1), sets=as_sets, borders=how["borders"])
     for place, name in enumerate(release.schema.quasi_identifiers):
         column, cells = table[name], release.cells[name]
-        if column.kind == "numeric" and how["borders"] == "tight":
+        if column.kind.is_ordered and how["borders"] == "tight":
             yield name, CoveredRanges.of(np.arange(len(cells.labels)), *ends(cells), len(cells.labels))
         elif len(column.domain) <= _MOST_VALUES and name not in how.get("free", ()):
             yield name, _tried(space, place, column, cells)

@@ -6,7 +6,6 @@ limited, so it ends soon and reaches nothing else.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -83,7 +82,7 @@ class Expression:
 
 def type_of(column: Column) -> Type:
     """Return the type of the values of a column in a formula."""
-    return "number" if column.kind == "numeric" else "text"
+    return "number" if column.kind.is_number else "text"
 
 
 def _popped(stack: list[Any], count: int) -> list[Any]:
@@ -209,8 +208,8 @@ def _by_row(operand: _Operand) -> _Operand:
 
 def domain_values(column: Column) -> Any:
     """Return the values of a domain: numbers with NaN for a missing one, or texts with ``None``."""
-    if column.kind == "numeric":
-        return np.array([math.nan if value is None else value for value in column.domain], dtype=np.float64)
+    if column.kind.is_number:
+        return column.numbers
     return np.array([None if value is None else str(value) for value in column.domain], dtype=object)
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.table import Column, Kind, Value
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.table import Column, Value
 from sfumato.kernels.row_groups import number_rows, value_counts
-from sfumato.measures.scenarios.expressions import domain_values
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.release import Release, origin_of
 from sfumato.results.released_column import Cells
@@ -48,7 +48,7 @@ def true_column(release: Release, name: str) -> Column:
 def is_noisy(release: Release, name: str) -> bool:
     """Return whether an attribute is released with noise; otherwise its released values are sets."""
     cells = release.cells[name]
-    if cells.sets is None and not (cells.domain and release.schema[name].kind == "numeric"):
+    if cells.sets is None and not (cells.domain and release.schema.kind(name).is_number):
         raise NotApplicable(f"what the released values of {name!r} stand for is not known")
     return cells.sets is None
 
@@ -60,7 +60,7 @@ def released_as(release: Release, name: str) -> Told:
     """
     truth, cells = true_column(release, name), release.cells[name]
     if is_noisy(release, name):
-        noisy = Column(cells.codes, cells.domain, "numeric")
+        noisy = Column(cells.codes, cells.domain, NUMERIC)
         return Told(noisy, _difference(_numbers(noisy), _numbers(truth)))
     if release.group_of is not None and name in release.schema.sensitive:
         return Told(released_column(cells, truth.kind), _group_distance(release, name))
@@ -85,7 +85,7 @@ def told_numbers(predicted: Floats, truth: Column) -> Told:
     """Return predicted numbers if the release is noisy; whole numbers are rounded."""
     rounded = np.rint(predicted) if truth.is_whole else predicted
     values, codes = np.unique(rounded, return_inverse=True)
-    column = Column(codes, tuple(float(value) for value in values), "numeric")
+    column = Column(codes, tuple(float(value) for value in values), NUMERIC)
     return Told(column, _difference(rounded, _numbers(truth)))
 
 
@@ -117,10 +117,11 @@ def nearer(predicted: Floats, released: Floats, c: float) -> Booleans:
 def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
     """Return 1 for the true value, decreasing to 0 for the farthest one.
 
-    The distance of numbers is their difference, that of categories the size of the lowest node above both.
+    The distance of values on a line is their difference, that of categories the size of the lowest node above
+    both.
     """
-    if truth.kind == "numeric":
-        values = domain_values(truth)
+    values = truth.numbers
+    if values is not None:
         known = values[~np.isnan(values)]
         width = float(known.max() - known.min()) if len(known) else 0.0
         far = _difference(_numbers(predicted), _numbers(truth))
@@ -135,14 +136,14 @@ def closeness(predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
 
 def released_column(cells: Cells, kind: Kind) -> Column:
     """Return each released row's set as one value: the middle of numbers, the label of categories."""
-    if kind != "numeric" or cells.sets is None:
-        return Column(cells.codes, cells.labels, "categorical")
+    if not kind.is_number or cells.sets is None:
+        return Column(cells.codes, cells.labels, CATEGORICAL)
     numbers = [np.nan if value is None else float(value) for value in cells.domain]
     middles: list[Value] = []
     for first, end in zip(cells.sets.starts[:-1], cells.sets.starts[1:], strict=True):
         known = [numbers[code] for code in cells.sets.members[first:end] if not np.isnan(numbers[code])]
         middles.append((min(known) + max(known)) / 2 if known else None)
-    return Column(cells.codes, tuple(middles), "numeric")
+    return Column(cells.codes, tuple(middles), NUMERIC)
 
 
 def _group_distance(release: Release, name: str) -> Floats:
@@ -155,8 +156,8 @@ def _group_distance(release: Release, name: str) -> Floats:
 
 
 def _numbers(column: Column) -> Floats:
-    values: Floats = domain_values(column)
-    return values[column.codes]
+    assert column.numbers is not None
+    return column.numbers[column.codes]
 
 
 def _difference(one: Floats, other: Floats) -> Floats:

@@ -67,10 +67,10 @@ def extract_classes(
 
 
 def _levels(column: Column, hierarchy: Hierarchy) -> list[Codes]:
-    """Return for each level the node of each code; numbers without intervals are halved repeatedly."""
+    """Return for each level the node of each code; ordered values without intervals are halved repeatedly."""
     levels = list(hierarchy.node_of)
     n_values = len(column.domain)
-    if column.kind == "numeric" and len(levels) <= 2:
+    if column.kind.is_ordered and len(levels) <= 2:
         n_halvings = range(max(n_values - 1, 1).bit_length() - 1, 0, -1)
         codes = np.arange(n_values)
         levels[1:1] = [(codes * 2**times // n_values).astype(np.int32) for times in n_halvings]

@@ -99,7 +99,7 @@ class Cut:
 
     def _is_constrained(self, table: Table, schema: Schema, name: str) -> bool:
         has_nodes = schema.hierarchy(name).height > 1
-        return has_nodes and table[name].kind == "categorical" and name not in self.free
+        return has_nodes and not table[name].kind.is_ordered and name not in self.free
 
 
 def _check_nodes(schema: Schema, name: str, block_of: Integers) -> None:

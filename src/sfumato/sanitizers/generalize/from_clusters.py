@@ -111,7 +111,7 @@ class PointSpace:
 
 
 def _covering(column: Column, sets: bool) -> Covering:
-    if column.kind == "numeric":
+    if column.kind.is_ordered:
         return "interval"
     return "set" if sets and len(column.domain) <= _TABLE else "node"
 

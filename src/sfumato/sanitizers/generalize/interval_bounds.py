@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.data.hierarchy import Hierarchy, Label, interval_label
+from sfumato.data.hierarchy import Hierarchy, Label, interval_label, range_label
 from sfumato.data.ordered_ranges import OR_MISSING
 from sfumato.data.table import Column, text
-from sfumato.results.released_column import Cells, RangeSets, merged_cells, number_cover, range_cells
+from sfumato.results.released_column import Cells, RangeSets, interval_cover, merged_cells, range_cells
 from sfumato.runtime.arrays import Integers
 
 Borders = Literal["tight", "grid"]
@@ -89,16 +89,17 @@ def bordered_cells(
     Parameters
     ----------
     borders
-        ``tight`` borders give the smallest cover. On a ``grid``, numbers are covered by a round interval,
-        categories by a set of one or two round blocks of siblings.
+        ``tight`` borders give the smallest cover. On a ``grid``, numbers and others with whole places are
+        covered by a round interval, categories by a set of one or two round blocks of siblings.
     free
         Whether categories are covered along their order and not along the hierarchy.
     """
     if borders == "tight":
         return range_cells(column, hierarchy, low, high, free=free)
-    if column.kind == "numeric":
+    if column.kind.can_round:
         return _round_cells(column, hierarchy, low, high)
-    return range_cells(column, hierarchy, *grid_ranges(hierarchy, low, high, free=free), free=free)
+    along_order = free or column.kind.is_ordered
+    return range_cells(column, hierarchy, *grid_ranges(hierarchy, low, high, free=along_order), free=free)
 
 
 def bordered_leaves(
@@ -175,10 +176,14 @@ def _label(
     """Print a round interval; single values and the full range are printed as elsewhere."""
     first, last = codes
     if last - first + 1 in (1, len(column.domain)):
-        return number_cover(column, hierarchy, first, last)[0]
+        return interval_cover(column, hierarchy, first, last)[0]
     if column.domain[last] is None and last - first == 1:
         return f"{text(column.domain[first])}{OR_MISSING}"
-    label = interval_label(*(_number(end, decimals) for end in ends))
+    start, end = ends
+    if column.kind.at is None:
+        label = interval_label(_number(start, decimals), _number(end, decimals))
+    else:
+        label = range_label(column.kind.at(start), column.kind.at(end - 1)) or ""
     return label if column.domain[last] is not None else label + OR_MISSING
 
 

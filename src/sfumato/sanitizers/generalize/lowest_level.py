@@ -11,7 +11,7 @@ from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.results.release import LinkedRelease
-from sfumato.results.released_column import Cells, ValueSets, exact_node, merged_cells, named, number_cover
+from sfumato.results.released_column import Cells, ValueSets, exact_node, interval_cover, merged_cells, named
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible
 
@@ -114,8 +114,8 @@ class _LowestLevel:
         if level is None and len(touched) == 1:
             level = lowest
         if level is None and high - low + 1 == len(values):
-            if self.column.kind == "numeric":
-                label, _, _, size = number_cover(self.column, hierarchy, low, high)
+            if self.column.kind.is_ordered:
+                label, _, _, size = interval_cover(self.column, hierarchy, low, high)
                 return label, values, size
             level, _ = exact_node(hierarchy, low, high) or (None, 0)
         if level is not None:

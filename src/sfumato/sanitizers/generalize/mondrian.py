@@ -260,7 +260,7 @@ class _Space:
         cardinalities = [len(table[name].domain) for name in names]
         joins = np.ones((len(names), max(cardinalities)), dtype=np.int32)
         for column, name in enumerate(names):
-            if table[name].kind == "categorical" and name not in free:
+            if not table[name].kind.is_ordered and name not in free:
                 joins[column, : cardinalities[column]] = schema.hierarchy(name).joins
         plain = np.array([joins[i, 1:n].max(initial=1) == 1 for i, n in enumerate(cardinalities)])
         wanted = (*names, *watched, *([target] if target else []))

@@ -85,8 +85,8 @@ def _points(
     table: Table, schema: Schema, names: tuple[str, ...], rows: Integers
 ) -> tuple[Floats, Integers, Integers, Integers]:
     """Return the kernel's input: scaled numbers, values, nodes by level, heights."""
-    numeric = [name for name in names if table[name].kind == "numeric"]
-    others = [name for name in names if table[name].kind != "numeric"]
+    numeric = [name for name in names if table[name].kind.is_ordered]
+    others = [name for name in names if not table[name].kind.is_ordered]
     numbers, values = np.empty((len(rows), len(numeric))), np.empty((len(rows), len(others)), dtype=np.int32)
     for place, name in enumerate(numeric):
         of_records = numbers_of(table[name])[table[name].codes[rows]]
@@ -105,8 +105,9 @@ def _points(
 
 
 def numbers_of(column: Column) -> Floats:
-    """Return the values of a numeric domain, NaN for a missing one."""
-    return np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
+    """Return where the values of an ordered domain stand, NaN for a missing one."""
+    assert column.numbers is not None
+    return column.numbers
 
 
 def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bool) -> Cells:
@@ -116,7 +117,7 @@ def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bo
     """
     codes, n_groups = column.codes[rows], int(group_of.max()) + 1
     commonest = commonest_in(codes, group_of, n_groups, len(column.domain))
-    if column.kind != "numeric":
+    if not column.kind.is_number:
         return with_codes(column, commonest[group_of])
     numbers = numbers_of(column)
     is_present = ~np.isnan(numbers[codes])

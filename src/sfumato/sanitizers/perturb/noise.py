@@ -90,7 +90,7 @@ class Laplace:
 
     def blurred_names(self, table: Table, schema: Schema) -> tuple[str, ...]:
         """Return the attributes that are blurred."""
-        numeric = tuple(name for name in schema.quasi_identifiers if table[name].kind == "numeric")
+        numeric = tuple(name for name in schema.quasi_identifiers if table[name].kind.is_number)
         for name in (*self.attributes, *self.ranges):
             if name not in numeric:
                 hint = suggestion(name, numeric) or f"; there are {', '.join(numeric) or 'none'}"
@@ -110,15 +110,14 @@ class Laplace:
             raise ParameterError(
                 f"{name!r} has one value only, so its range is 0; give a range or leave it out"
             )
-        numbers = [np.nan if value is None else value for value in column.domain]
-        exact = np.array(numbers, dtype=np.float64)[column.codes[rows]]
+        assert column.numbers is not None
+        exact = column.numbers[column.codes[rows]]
         is_present = ~np.isnan(exact)
         noisy = exact.copy()
         noisy[is_present] = add_noise(
             np.clip(exact[is_present], present.min(), present.min() + width), width / self.epsilon
         )
-        is_whole = all(isinstance(value, int) for value in column.domain if value is not None)
-        return number_cells(np.rint(noisy) if self.rounded and is_whole else noisy)
+        return number_cells(np.rint(noisy) if self.rounded and column.is_whole else noisy)
 
     def _promise(self, names: tuple[str, ...]) -> str:
         total = (

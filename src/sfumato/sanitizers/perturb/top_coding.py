@@ -57,7 +57,7 @@ class TopCoding:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release numbers below the bound unchanged and all others as one value."""
-        numeric = tuple(name for name in schema.released if table[name].kind == "numeric")
+        numeric = tuple(name for name in schema.released if table[name].kind.is_number)
         for name in self.bounds:
             if name not in numeric:
                 hint = suggestion(name, numeric) or f"; there are {', '.join(numeric) or 'none'}"

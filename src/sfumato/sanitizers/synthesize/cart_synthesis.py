@@ -103,7 +103,7 @@ class CartSynthesis:
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
         column = table[name]
-        is_ordered = column.kind == "numeric" or len(column.domain) > _MOST_CLASSES
+        is_ordered = column.kind.is_ordered or len(column.domain) > _MOST_CLASSES
         grower: Any = DecisionTreeRegressor if is_ordered else DecisionTreeClassifier
         tree = grower(
             min_weight_fraction_leaf=min(self.min_leaf / table.n_records, 0.5),
@@ -116,7 +116,7 @@ class CartSynthesis:
     def _cells(
         self, column: Column, donors: Integers, schema: Schema, name: str, rng: np.random.Generator
     ) -> Cells:
-        if not self.smoothing or column.kind != "numeric" or schema[name].lowest_level:
+        if not self.smoothing or not column.kind.is_number or schema[name].lowest_level:
             return exact_cells(column, donors)
         return number_cells(smoothed(column, donors, rng))
 
@@ -141,9 +141,9 @@ def draw_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.ra
 
 def _numbers(column: Column) -> Floats:
     """Return the values of an ordered attribute as numbers; missing ones are beyond the largest."""
-    if column.kind != "numeric":
+    numbers = column.numbers
+    if numbers is None:
         return np.arange(len(column.domain), dtype=np.float64)
-    numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
     present = numbers[~np.isnan(numbers)]
     beyond = 2 * present.max() - present.min() + 1 if len(present) else 0.0
     return np.where(np.isnan(numbers), beyond, numbers)
@@ -154,7 +154,8 @@ def smoothed(column: Column, donors: Integers, rng: np.random.Generator) -> Floa
 
     They stay within the smallest and the largest number of the original; whole numbers stay whole.
     """
-    numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
+    numbers = column.numbers
+    assert numbers is not None
     drawn = numbers[column.codes[donors]]
     present = drawn[~np.isnan(drawn)]
     if not len(present):

@@ -56,9 +56,9 @@ class Coding:
     def of(cls, column: Column, schema: Schema, name: str) -> Coding:
         """Choose how to count: numbers in the narrowest intervals of their hierarchy, if it has any."""
         source = (schema.given or schema)[name].hierarchy
-        if not isinstance(source, Intervals) or schema[name].lowest_level:
+        numbers = column.numbers if column.kind.is_number else None
+        if numbers is None or not isinstance(source, Intervals) or schema[name].lowest_level:
             return cls(name, column, np.arange(len(column.domain)))
-        numbers = np.array([np.nan if value is None else value for value in column.domain], dtype=np.float64)
         places, key_of = np.unique(np.floor(numbers / source.widths[0]), return_inverse=True)
         return cls(name, column, key_of, source.widths[0], places * source.widths[0])
 

@@ -90,8 +90,8 @@ class ClosenessProblem:
             np.bincount(column.codes, table.weights, len(column.domain)) / table.n_records
             for column in columns
         ]
-        numeric = [any(isinstance(value, (int, float)) for value in column.domain) for column in columns]
-        ordered = np.array(numeric, dtype=np.bool_) & (distance == "natural")
+        on_a_line = np.array([column.kind.is_ordered for column in columns], dtype=np.bool_)
+        ordered = on_a_line & (distance == "natural")
         return TableDistribution(np.concatenate([*priors, np.zeros(0)]), ordered)
 
     @property

@@ -129,8 +129,8 @@ class CutSpace:
         attributes = []
         for name, share in zip(names, shares.tolist(), strict=True):
             column, hierarchy = table[name], schema.hierarchy(name)
-            bound = hierarchy.height > 1 and column.kind == "categorical" and name not in free
-            if column.kind == "categorical":
+            bound = hierarchy.height > 1 and not column.kind.is_ordered and name not in free
+            if not column.kind.is_ordered:
                 _check_labels(hierarchy, name)
             unit_of = unit_of_value(table, schema, name, granularity or {})
             lowest = schema[name].lowest_level
@@ -256,7 +256,7 @@ class CutSpace:
 
 def _losses(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest: int) -> Floats:
     """Return the loss of every block of neighbouring units, as the released cells have it."""
-    if column.kind == "numeric":
+    if column.kind.is_ordered:
         sizes = _interval_sizes(column, hierarchy, unit_of, lowest)
     else:
         sizes = _block_sizes(hierarchy.above(lowest))

@@ -31,9 +31,9 @@ def unit_of_value(table: Table, schema: Schema, name: str, granularity: Mapping[
     """
     column = table[name]
     width = granularity.get(name)
-    if column.kind == "numeric" and width:
+    if column.kind.is_ordered and width:
         boundaries = _interval_changes(column, width)
-    elif column.kind == "numeric" and width is None and schema.hierarchy(name).height > 1:
+    elif column.kind.is_ordered and width is None and schema.hierarchy(name).height > 1:
         boundaries = np.diff(schema.hierarchy(name).node_of[1]) != 0
     else:
         boundaries = np.ones(len(column.domain) - 1, dtype=np.bool_)
@@ -54,7 +54,7 @@ def check_granularity(table: Table, schema: Schema, granularity: Mapping[str, fl
         if name not in names:
             hint = suggestion(name, names) or f"; they are {', '.join(names)}"
             raise ParameterError(f"granularity: no quasi-identifier {name!r}{hint}")
-        if table[name].kind != "numeric":
+        if not table[name].kind.is_ordered:
             raise ParameterError(f"granularity: {name!r} is not numeric; give it a hierarchy instead")
         if not 0 <= width < float("inf"):
             raise ParameterError(f"granularity: the width of {name!r} must be 0 or more, not {width:g}")
@@ -63,7 +63,8 @@ def check_granularity(table: Table, schema: Schema, granularity: Mapping[str, fl
 def _interval_changes(column: Column, width: float) -> Booleans:
     step = Fraction(str(width))
     # a missing value is an interval of its own
-    places = [None if v is None else int(Fraction(str(v)) // step) for v in column.domain]
+    found = map(column.kind.position, column.domain)
+    places = [None if place is None else int(Fraction(str(place)) // step) for place in found]
     return np.array([one != other for one, other in itertools.pairwise(places)], dtype=np.bool_)
 
 

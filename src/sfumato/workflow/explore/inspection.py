@@ -333,7 +333,7 @@ def _attribute(table: Table, schema: Schema, attribute: Attribute) -> InspectedA
     return InspectedAttribute(
         attribute.name,
         attribute.role,
-        column.kind,
+        column.kind.name,
         len(column.domain) - column.has_missing,
         column.count_missing(table.weights),
         schema.hierarchy(attribute.name).height + 1,

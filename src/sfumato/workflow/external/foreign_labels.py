@@ -167,7 +167,7 @@ def _n_missing(codes: Codes, values: Sequence[Value], weights: Integers) -> int:
 
 def _numbers(labels: Sequence[Label], spellings: Spellings) -> list[Value] | None:
     """Return the number behind each label, if all are numbers and the original lacks some."""
-    if spellings.column.kind != "numeric":
+    if not spellings.column.kind.is_number:
         return None
     numbers: list[Value] = [None if label is None else spellings.number(label) for label in labels]
     if any(value is None and label is not None for value, label in zip(numbers, labels, strict=True)):

@@ -83,7 +83,7 @@ def _of_people(schema: Schema, size_is_known: bool) -> tuple[tuple[Written, ...]
     if not schema.sensitive:
         return (*filter(_guards_identity, PRIVACY_MEASURES), *more), UTILITY_MEASURES
     utility = ("utility-loss", *UTILITY_MEASURES) if schema.quasi_identifiers else UTILITY_MEASURES
-    if any(schema[name].kind == "numeric" for name in schema.sensitive):
+    if any(schema.kind(name).is_ordered for name in schema.sensitive):
         numbers = (AS_NUMBERS, *(each for each in PRIVACY_MEASURES if each != "t-closeness"))
         return (*numbers, *more), utility
     return (*PRIVACY_MEASURES, *more), utility

@@ -182,8 +182,8 @@ def _data_section(
 def _attribute_section(column: Guess) -> str:
     reason = "".join(sign if sign.isprintable() else " " for sign in column.reason)
     lines = [f"# {reason}", f"[attributes.{_key(column.name)}]", f"role = {_toml(column.role)}"]
-    if column.kind == "numeric" or column.kind != column.kind_in_table:
-        lines.append(f"kind = {_toml(column.kind)}")
+    if column.declared_kind is not None:
+        lines.append(f"kind = {_toml(column.declared_kind)}")
     match column.hierarchy:
         case Intervals(widths):
             lines.append(f"hierarchy = {{ intervals = {_toml(widths)} }}")

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.data.kinds import kind_names
 from sfumato.data.schema import Attribute, Role, Schema
-from sfumato.data.table import Kind, Table
+from sfumato.data.table import Table
 from sfumato.measures.grouped import worst_for_each
 from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
@@ -82,7 +83,7 @@ NO_POPULATION = Population()
 
 class _Attribute(Section, frozen=True):
     role: Role
-    kind: Kind | None = None
+    kind: str | None = None
     hierarchy: dict[str, Any] | None = None
     weight: float = 1.0
     lowest_level: int = 0
@@ -428,6 +429,9 @@ def _budget(given: _Explore) -> float | None:
 
 def _attribute(name: str, block: Any, folder: Path) -> Attribute:
     given = section(_Attribute, block, f"attributes.{name}")
+    if given.kind is not None and methods.value_kind(given.kind) is None:
+        hint = suggestion(given.kind, kind_names()) or f"; allowed are {', '.join(kind_names())}"
+        raise ProjectError(f"attributes.{name}.kind: cannot be {given.kind!r}{hint}")
     hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)
     return Attribute(name, given.role, given.kind, hierarchy, given.weight, given.lowest_level)
 

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from sfumato.data.schema import Schema
-from sfumato.data.table import Kind
 from sfumato.measures.scenarios.expressions import Type
 from sfumato.measures.scenarios.scenario import Adversary, Guesses, Scenario, TrainedOn, User
 from sfumato.miners.base import CellsAs
@@ -18,7 +17,12 @@ from sfumato.workflow.project.sections import Section, section
 
 _Written = str | Mapping[str, Any]
 
-_TYPES: dict[Kind | None, Type] = {"numeric": "number", "categorical": "text", None: "any"}
+
+def _type_of(schema: Schema, name: str) -> Type:
+    """Return the type of an attribute in a formula, as far as the project file says."""
+    if schema[name].kind is None:
+        return "any"
+    return "number" if schema.kind(name).is_number else "text"
 
 
 class _User(Section, frozen=True):
@@ -62,7 +66,7 @@ def scenario_of(name: str, block: Any, schema: Schema) -> Scenario:
         part: {key: value for key, value in msgspec.structs.asdict(written).items() if value is not None}
         for part, written in parts.items()
     }
-    types: dict[str, Type] = {each: _TYPES[schema[each].kind] for each in schema.released}
+    types: dict[str, Type] = {each: _type_of(schema, each) for each in schema.released}
     try:
         scenario = Scenario(
             name,

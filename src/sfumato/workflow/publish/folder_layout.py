@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.kinds import CATEGORICAL, Kind
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Kind, Table, Value, as_dictionary, compacted, text, text_column
+from sfumato.data.table import Table, Value, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
+from sfumato.registry.methods import value_kind
 from sfumato.results.release import Form, LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.results.written_order import Order
@@ -161,12 +163,13 @@ def _release(records: Table, layout: Layout) -> Release:
 def _facts(release: Release, name: str) -> dict[str, Any]:
     attribute = release.schema[name]
     facts: dict[str, Any] = {"role": attribute.role}
+    is_number = release.schema.kind(name).is_number
     hierarchy, cells = attribute.hierarchy, release.cells[name]
     branches = published_branches(release, name)
     if branches:
         facts["branches"] = branches
     original = release.origin.table if isinstance(release, LinkedRelease) else None
-    if original is not None and attribute.kind == "numeric" and original[name].is_whole:
+    if original is not None and is_number and original[name].is_whole:
         facts["whole"] = True
     if (
         attribute.role == "sensitive"
@@ -177,7 +180,7 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
         facts["kind"] = attribute.kind
         # only values that are published: a value of a suppressed record must not appear here
         rows = [row for row, kept in zip(hierarchy.rows(), occurs, strict=True) if kept]
-        if hierarchy.height > 1 or (attribute.kind == "categorical" and hierarchy.is_ordered):
+        if hierarchy.height > 1 or (hierarchy.is_ordered and not is_number):
             facts["hierarchy"] = rows
     return facts
 
@@ -191,10 +194,13 @@ class _AsReleased:
 
 
 def _attribute(name: str, facts: Mapping[str, Any]) -> Attribute:
-    role = facts["role"]
+    role, kind = facts["role"], facts.get("kind")
+    if kind is not None and value_kind(kind) is None:
+        # a reader without the plug-in that brings the kind: what is written are categories in a given order
+        kind = CATEGORICAL.name
     if "hierarchy" in facts:
-        return Attribute(name, role, facts.get("kind"), Hierarchy.of_rows(facts["hierarchy"]))
-    return Attribute(name, role, facts.get("kind"), None if role == "sensitive" else _AsReleased())
+        return Attribute(name, role, kind, Hierarchy.of_rows(facts["hierarchy"]))
+    return Attribute(name, role, kind, None if role == "sensitive" else _AsReleased())
 
 
 def _count_column(sensitive: list[str]) -> str:

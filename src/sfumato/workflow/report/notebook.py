@@ -39,7 +39,7 @@ def table_html(table: Table) -> str:
     rows = [
         [
             name,
-            column.kind,
+            column.kind.name,
             f"{len(column.domain) - column.has_missing:,}",
             f"{column.count_missing(table.weights):,}",
         ]

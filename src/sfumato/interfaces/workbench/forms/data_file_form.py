@@ -168,7 +168,7 @@ def guess_again(document: TOMLDocument, look: Look | None, guesses: tuple[Guess,
             known = was is not None and was.name in attributes
             attributes[guess.name] = attributes[was.name] if known and was else _described(guess)
         elif look is not None and _was_guessed(look, guess.name):
-            set_attribute(document, guess.name, "kind", _kind(guess))
+            set_attribute(document, guess.name, "kind", guess.declared_kind)
             set_attribute(document, guess.name, "hierarchy", written_source(guess.hierarchy))
     for name in {guess.name for guess in before} - {guess.name for guess in guesses}:
         attributes.pop(name, None)
@@ -182,17 +182,13 @@ def _was_guessed(look: Look, name: str) -> bool:
     return attribute.hierarchy == guess.hierarchy and attribute.kind in (None, guess.kind)
 
 
-def _kind(guess: Guess) -> str | None:
-    return guess.kind if guess.kind == "numeric" or guess.kind != guess.kind_in_table else None
-
-
 def _described(guess: Guess) -> dict[str, Any]:
     import tomlkit
 
     block = tomlkit.table()
     block["role"] = guess.role
-    if _kind(guess) is not None:
-        block["kind"] = _kind(guess)
+    if guess.declared_kind is not None:
+        block["kind"] = guess.declared_kind
     source = written_source(guess.hierarchy)
     if source is not None:
         block["hierarchy"] = inline(source)

@@ -9,7 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sfumato.data.schema import KINDS, ROLES, UNRELEASED
+from sfumato.data.kinds import kind_names
+from sfumato.data.schema import ROLES, UNRELEASED
 from sfumato.interfaces.workbench.addresses import link, slug
 from sfumato.interfaces.workbench.forms.publication_form import FIELDS, stated
 from sfumato.interfaces.workbench.pages import back, page, posted
@@ -49,7 +50,7 @@ def data(request: Request) -> Response:
         all_roles=ROLES,
         person=PERSON,
         meanings=formatting.ROLES | {PERSON: formatting.PERSON},
-        kinds=KINDS,
+        kinds=kind_names(),
     )
 
 
@@ -99,7 +100,7 @@ def _person(form: FormData, look: Look) -> str | None:
 
 def _kind(look: Look, name: str) -> str:
     described = look.attribute(name)
-    return (described.kind if described else None) or look.records.table[name].kind
+    return (described.kind if described else None) or look.records.table[name].kind.name
 
 
 def _row(look: Look, name: str) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def before_and_after(release: Release, name: str) -> BeforeAfter | None:
     column = original[name]
     before = _added(column.codes, original.weights, len(column.domain))
     cells = release.cells[name]
-    if column.kind == "numeric":
+    if column.kind.is_number:
         return _numbers(column, before, cells, release.weights)
     return _categories(column, before, _spread(column, cells, release.weights))
 

@@ -45,11 +45,12 @@ def distribution(table: Table, column: Column) -> BarChart:
     counts = counts_of(table, column)
     present = [place for place, value in enumerate(column.domain) if value is not None and counts[place]]
     values = [column.domain[place] for place in present]
-    if column.kind == "numeric" and len(values) > _BINS:
+    if column.kind.is_number and len(values) > _BINS:
         return _in_bins(values, counts[present])
-    if column.kind == "numeric":
+    if column.kind.is_ordered and len(values) <= _BINS:
         labels = [text(value) or "" for value in values]
-        return BarChart(_bars(labels, counts[present]), f"Records at each of {len(values)} numbers")
+        described = f"Records at each of {len(values)} {column.kind.plural}"
+        return BarChart(_bars(labels, counts[present]), described)
     return _in_categories(values, counts[present])
 
 

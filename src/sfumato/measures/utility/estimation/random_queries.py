@@ -138,10 +138,10 @@ def _draw(
 
 
 def _some_codes(column: Column, share: float, rng: np.random.Generator) -> Integers:
-    """Draw the accepted values: neighbours if they are numbers, else any."""
+    """Draw the accepted values: neighbours if they have an order, else any."""
     n_values = len(column.domain)
     wanted = min(n_values, math.ceil(round(n_values * share, 9)))
-    if column.kind == "numeric":
+    if column.kind.is_ordered:
         return int(rng.integers(n_values - wanted + 1)) + np.arange(wanted)
     return rng.permutation(n_values)[:wanted]
 

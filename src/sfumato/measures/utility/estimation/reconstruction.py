@@ -160,7 +160,7 @@ def nearest_codes(name: str, cells: Cells, column: Column) -> Codes:
     """Return for each noisy number the code of the nearest original one, the lower of two."""
     numbers = np.array([value for value in column.domain if value is not None])
     noisy = [value for value in cells.domain if value is not None]
-    if column.kind != "numeric" or not noisy or any(isinstance(value, str) for value in noisy):
+    if not column.kind.is_number or not noisy or any(isinstance(value, str) for value in noisy):
         raise Unreadable(f"the released values of {name!r} are neither sets of original values nor numbers")
     present = np.flatnonzero([value is not None for value in column.domain])
     middles = (numbers[1:] + numbers[:-1]) / 2

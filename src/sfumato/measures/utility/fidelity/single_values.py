@@ -51,7 +51,7 @@ def original_records(release: Release, names: Sequence[str], seed: int) -> Singl
     codes = {name: table[name].codes[rows] for name in names}
     return SingleValues(
         codes,
-        {name: known[codes[name]] for name in names if (known := _numbers(table[name])) is not None},
+        {name: known[codes[name]] for name in names if (known := table[name].numbers) is not None},
         {name: len(table[name].domain) for name in names},
     )
 
@@ -73,7 +73,7 @@ def released_records(release: Release, names: Sequence[str], seed: int) -> Singl
         cells, column = release.cells[name], table[name]
         from_rows = givers if name in release.schema.sensitive else rows
         codes[name] = _one_of(name, cells, column, cells.codes[from_rows], rng)
-        known = _numbers(column)
+        known = column.numbers
         if known is not None:
             changed = None if cells.sets is not None else as_numbers(cells.domain)
             numbers[name] = known[codes[name]] if changed is None else changed[cells.codes[from_rows]]
@@ -122,7 +122,3 @@ def _one_of(name: str, cells: Cells, column: Column, labels: Codes, rng: np.rand
     sizes = np.diff(cells.sets.starts)[labels]
     place = (rng.random(len(labels)) * sizes).astype(np.int64)
     return cells.sets.members[cells.sets.starts[labels] + place]
-
-
-def _numbers(column: Column) -> Floats | None:
-    return as_numbers(column.domain) if column.kind == "numeric" else None
