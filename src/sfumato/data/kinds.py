@@ -51,7 +51,7 @@ class Kind:
     is_telling
         Whether a column of text is guessed to be of this kind if all its values can be read.
     to_arrow
-        Returns values as an Arrow array, a missing one as null; without it they are given back as text.
+        Returns different values as an Arrow array; without it they are given back as numbers or text.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Kind:
     is_number: bool = False
     plural: str = "values of this kind"
     is_telling: bool = False
-    to_arrow: Callable[[Sequence[Value]], pa.Array] | None = None
+    to_arrow: Callable[[Sequence[Any]], pa.Array] | None = None
 
     @property
     def is_ordered(self) -> bool:

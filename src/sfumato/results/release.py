@@ -11,6 +11,7 @@ import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
 from sfumato.data.hierarchy import Hierarchy
+from sfumato.data.kinds import CATEGORICAL
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import People, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
@@ -197,7 +198,14 @@ class Release:
         lost = float(cells.sets.losses[cells.codes] @ self.weights)
         return (lost + self.n_suppressed) / self.n_original
 
-    def to_arrow(self, *, typed: bool = True, order: Order | None = None, encoded: bool = False) -> pa.Table:
+    def to_arrow(
+        self,
+        *,
+        typed: bool = True,
+        kinds: bool = True,
+        order: Order | None = None,
+        encoded: bool = False,
+    ) -> pa.Table:
         """Return one Arrow row for each released record, in a new random order each time.
 
         A release with groups has one more column, the number of the group, and one with pseudonyms another.
@@ -209,6 +217,8 @@ class Release:
         typed
             Return numbers as numbers if a column has only exact values. Otherwise everything is text, as in
             a CSV file.
+        kinds
+            Return exact values of a further kind as their kind has them. A published file has their texts.
         order
             An order that was drawn before, to write the same records in two formats.
         encoded
@@ -219,7 +229,10 @@ class Release:
         drawn = order or drawn_order(self)
         columns = {
             name: self.cells[name].to_arrow(
-                drawn.givers if name in self.schema.sensitive else drawn.rows, typed=typed, encoded=encoded
+                drawn.givers if name in self.schema.sensitive else drawn.rows,
+                typed=typed,
+                encoded=encoded,
+                kind=self.schema.kind(name) if kinds else CATEGORICAL,
             )
             for name in self.schema.released
         }

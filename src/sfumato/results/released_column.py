@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, range_label, set_label
+from sfumato.data.kinds import CATEGORICAL, Kind
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
 from sfumato.data.table import Column, Value, as_dictionary, as_text_dictionary, text
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
@@ -169,7 +170,9 @@ class Cells:
         present, codes = np.unique(self.codes, return_inverse=True)
         return Cells(codes.ravel().astype(np.int32), tuple(self.labels[code] for code in present))
 
-    def to_arrow(self, rows: Integers, *, typed: bool = True, encoded: bool = False) -> pa.Array:
+    def to_arrow(
+        self, rows: Integers, *, typed: bool = True, encoded: bool = False, kind: Kind = CATEGORICAL
+    ) -> pa.Array:
         """Return the cells of these rows: numbers as numbers where all cells are numbers, else as text.
 
         An encoded array has every value once.
@@ -184,7 +187,7 @@ class Cells:
         written = tuple(values[code] for code in present)
         # a node above a single value is written as the node: what was generalized stays so
         if written and all(text(values[code]) == self.labels[code] for code in present):
-            found = as_dictionary(written, codes)
+            found = as_dictionary(written, codes, kind)
         else:
             found = as_text_dictionary(self._texts.filter(occurs), codes)
         return found if encoded else found.dictionary.take(found.indices)

@@ -20,6 +20,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from sfumato.verification.documents import (
+    OUR_KINDS,
     AttributeFacts,
     Band,
     Manifest,
@@ -438,7 +439,9 @@ def _overlap(cells: Collection[str]) -> bool:
 def _attribute_problems(manifest: Manifest, tables: Tables, method: KnownMethod | None) -> Iterator[str]:
     for described in manifest.unverified.attributes:
         facts = manifest.layout.attributes.get(described.name)
-        if facts is None:
+        if described.kind not in (None, *OUR_KINDS) and (facts is None or facts.kind is None):
+            problem = f"is {described.kind}, and its column is not called so"
+        elif facts is None:
             of_cells = (described.levels, described.lowest, described.weight, described.exact)
             is_described = of_cells != (None,) * 4 or described.noisy or described.ends_at_values
             problem = "is not published, and is described as if it were" if is_described else ""

@@ -29,6 +29,8 @@ _VERSION = re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}[a-z0-9.+-]{0,20}")
 
 KindName = Annotated[str, msgspec.Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=100)]
 """The name of a kind of value."""
+OUR_KINDS = ("numeric", "categorical")
+"""The kinds of value that need no plug-in."""
 
 
 class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -38,8 +40,8 @@ class _Piece(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 class AttributeFacts(_Piece, frozen=True, omit_defaults=True):
     """The role of a published attribute; kind and hierarchy where distances between values need them.
 
-    A kind that is neither ``numeric`` nor ``categorical`` comes from a plug-in: its values are texts, in the
-    order of the hierarchy.
+    A kind that is neither ``numeric`` nor ``categorical`` comes from a plug-in and stands beside every column
+    that has it. Its values are texts, in the order of the hierarchy.
 
     ``branches`` says what a published branch of a hierarchy stands for, a missing value as an empty text;
     ``whole`` that all numbers are whole.

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.runtime.errors import VerificationFailed
-from sfumato.verification.documents import AttributeFacts, LayoutFacts
+from sfumato.verification.documents import OUR_KINDS, AttributeFacts, LayoutFacts
 from sfumato.verification.written_tables import (
     FileColumn,
     Integers,
@@ -311,7 +311,7 @@ def _check_layout(layout: LayoutFacts) -> None:
         raise VerificationFailed("the column of the groups is named as an attribute, too")
     for name, facts in layout.attributes.items():
         rows = facts.hierarchy or []
-        if facts.role != "sensitive" and (facts.kind is not None or facts.hierarchy is not None):
+        if facts.role != "sensitive" and (facts.kind in OUR_KINDS or facts.hierarchy is not None):
             raise VerificationFailed(
                 f"the manifest says of {name!r} what `publish` says of sensitive attributes only"
             )

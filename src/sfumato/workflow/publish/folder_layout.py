@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.kinds import CATEGORICAL, Kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table, Value, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
@@ -92,7 +92,7 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
     The columns of one table are dictionaries, which are written faster.
     """
     is_whole = release.form == "one-table"
-    records = release.to_arrow(typed=typed, order=order, encoded=is_whole)
+    records = release.to_arrow(typed=typed, kinds=False, order=order, encoded=is_whole)
     if is_whole:
         return {WHOLE: records}
     group = release.group_column
@@ -163,13 +163,15 @@ def _release(records: Table, layout: Layout) -> Release:
 def _facts(release: Release, name: str) -> dict[str, Any]:
     attribute = release.schema[name]
     facts: dict[str, Any] = {"role": attribute.role}
-    is_number = release.schema.kind(name).is_number
+    kind = release.schema.kind(name)
+    if kind not in (NUMERIC, CATEGORICAL):
+        facts["kind"] = kind.name
     hierarchy, cells = attribute.hierarchy, release.cells[name]
     branches = published_branches(release, name)
     if branches:
         facts["branches"] = branches
     original = release.origin.table if isinstance(release, LinkedRelease) else None
-    if original is not None and is_number and original[name].is_whole:
+    if original is not None and kind.is_number and original[name].is_whole:
         facts["whole"] = True
     if (
         attribute.role == "sensitive"
@@ -180,7 +182,7 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
         facts["kind"] = attribute.kind
         # only values that are published: a value of a suppressed record must not appear here
         rows = [row for row, kept in zip(hierarchy.rows(), occurs, strict=True) if kept]
-        if hierarchy.height > 1 or (hierarchy.is_ordered and not is_number):
+        if hierarchy.height > 1 or (hierarchy.is_ordered and not kind.is_number):
             facts["hierarchy"] = rows
     return facts
 
@@ -195,8 +197,8 @@ class _AsReleased:
 
 def _attribute(name: str, facts: Mapping[str, Any]) -> Attribute:
     role, kind = facts["role"], facts.get("kind")
-    if kind is not None and value_kind(kind) is None:
-        # a reader without the plug-in that brings the kind: what is written are categories in a given order
+    if kind not in (None, NUMERIC.name) and ("hierarchy" not in facts or value_kind(kind) is None):
+        # intervals are no values of a kind, and not every reader has the plug-in that brings it
         kind = CATEGORICAL.name
     if "hierarchy" in facts:
         return Attribute(name, role, kind, Hierarchy.of_rows(facts["hierarchy"]))

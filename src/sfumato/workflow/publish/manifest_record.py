@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.measures.identity.reidentification import ReidentificationRisk
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
@@ -181,7 +182,8 @@ def unverified_attributes(release: Release, written: Release) -> list[Unverified
         UnverifiedAttribute(
             name=each.name,
             role=each.role,
-            kind=each.kind,
+            # a further kind stands beside the published column as well
+            kind=each.kind if is_released or each.kind in (NUMERIC.name, CATEGORICAL.name) else None,
             levels=schema.hierarchy(each.name).height + 1 if is_released else None,
             lowest=each.lowest_level if is_released else None,
             weight=each.weight if is_released else None,

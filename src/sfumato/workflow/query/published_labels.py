@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.kinds import Kind
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters, in_order, is_between
 from sfumato.data.table import (
     text,
@@ -45,12 +46,15 @@ class Meant:
         Labels of which only the value itself tells whether it is meant: ``130*``, ``A00 to B99``, ``*``.
     missing
         Whether it may be the missing value.
+    line
+        The kind by which ``2026-W07 to 2026-W12`` is read, where the values are no numbers and no categories.
     """
 
     spans: tuple[Span, ...] = ()
     values: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     missing: bool = False
+    line: Kind | None = None
 
     @property
     def is_one_value(self) -> bool:
@@ -65,7 +69,7 @@ class Meant:
 
     def may_be(self, value: str) -> bool:
         """Return whether it may be a category."""
-        return value in self.values or any(_fits(pattern, value) for pattern in self.patterns)
+        return value in self.values or any(_fits(pattern, value, self.line) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +84,8 @@ class Wording:
         What each branch of a hierarchy stands for.
     whole
         Whether all numbers are whole.
+    line
+        Their kind, where they are no numbers and no categories.
 
     Examples
     --------
@@ -91,6 +97,7 @@ class Wording:
     labels: tuple[Label, ...]
     branches: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     whole: bool = False
+    line: Kind | None = None
 
     @property
     def is_told(self) -> bool:
@@ -108,7 +115,7 @@ class Wording:
         """What each label may represent."""
         if self.is_numeric:
             return tuple(map(self._numeric, self.labels))
-        return _with_own_names(tuple(map(self._category, self.labels)))
+        return _with_own_names(tuple(map(self._category, self.labels)), self.line)
 
     @property
     def is_exact(self) -> bool:
@@ -192,7 +199,9 @@ class Wording:
         if parts:
             return _all_of([self._category(part) for part in parts])
         is_pattern = _MASK.fullmatch(label) or TO in label or (self._times > 1 and _time(label))
-        return Meant(patterns=(label,)) if is_pattern else Meant(values=(label,))
+        if is_pattern or (self.line is not None and label.startswith(("<=", ">="))):
+            return Meant(patterns=(label,), line=self.line)
+        return Meant(values=(label,))
 
     @cached_property
     def _times(self) -> int:
@@ -201,14 +210,14 @@ class Wording:
         return len({len(str(span[1] - span[0])) for span in times if span is not None})
 
 
-def _with_own_names(meanings: tuple[Meant, ...]) -> tuple[Meant, ...]:
+def _with_own_names(meanings: tuple[Meant, ...], line: Kind | None) -> tuple[Meant, ...]:
     """Treat a pattern that contains no known value, such as ``130*``, as a category of its own."""
     named = {value for meant in meanings for value in meant.values}
     patterns = {pattern for meant in meanings for pattern in meant.patterns} - {ROOT}
     own = {
         each
         for each in patterns
-        if not any(_fits(each, other) for other in named | patterns if other != each)
+        if not any(_fits(each, other, line) for other in named | patterns if other != each)
     }
     return tuple(
         replace(meant, values=(*meant.values, *(each for each in meant.patterns if each in own)))
@@ -227,6 +236,7 @@ def _all_of(parts: Sequence[Meant]) -> Meant:
         tuple(dict.fromkeys(value for part in parts for value in part.values)),
         tuple(dict.fromkeys(pattern for part in parts for pattern in part.patterns)),
         any(part.missing for part in parts),
+        next((part.line for part in parts if part.line is not None), None),
     )
 
 
@@ -240,12 +250,15 @@ def _whole_ends(span: Span) -> Span:
     return Span(float(low), float(high))
 
 
-def _fits(pattern: str, value: str) -> bool:
+def _fits(pattern: str, value: str, line: Kind | None) -> bool:
     """Return whether a pattern may mean a value; if that is unknown, it may."""
     if pattern == ROOT:
         return True
     if mask := _MASK.fullmatch(pattern):
         return value.startswith(mask["head"] or "") and value.endswith(mask["tail"] or "")
+    if line is not None:
+        interval, place = interval_ends(pattern, line), line.position(value)
+        return interval is None or place is None or interval[0][0] <= place <= interval[1][0]
     first, _, last = pattern.partition(TO)
     ends, time = (_time(first), _time(last or first)), _time(value)
     if ends[0] and ends[1]:

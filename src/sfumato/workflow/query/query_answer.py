@@ -12,7 +12,9 @@ from typing import Any, get_args
 import numpy as np
 
 from sfumato.data.hierarchy import Label
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.measures.utility.estimation.reconstruction import Reconstruction
+from sfumato.registry.methods import value_kind
 from sfumato.results.measurement import json_value
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Floats
@@ -171,7 +173,19 @@ def _as_reader_sees(release: Release) -> tuple[Release, Layout]:
 def _wording(release: Release, name: str, facts: Mapping[str, Any]) -> Wording:
     told = facts.get("branches") or {}
     branches = {label: [leaf or None for leaf in leaves] for label, leaves in told.items()}
-    return Wording(release.cells[name].labels, branches, bool(facts.get("whole")))
+    return Wording(release.cells[name].labels, branches, bool(facts.get("whole")), _line(facts.get("kind")))
+
+
+_UNKNOWN = Kind("unknown", lambda _: None)
+"""A kind that no plug-in brings here: it reads no value, so that an interval may hold any."""
+
+
+def _line(name: str | None) -> Kind | None:
+    """Return the kind of values that are no numbers and no categories."""
+    if name in (None, NUMERIC.name, CATEGORICAL.name):
+        return None
+    kind = value_kind(name)
+    return kind if isinstance(kind, Kind) else _UNKNOWN
 
 
 def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Reconstruction) -> QueryAnswer:

@@ -1,15 +1,19 @@
-"""A plug-in for sfumato: one of each kind, each with its own words."""
+"""A plug-in for sfumato: one of each sort of method, each with its own words, and two kinds of value."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import datetime
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import pyarrow as pa
 
 from sfumato import Recipe, Release, Schema, Table, register
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.data.kinds import Kind, register_kind
 from sfumato.miners.declared import Classifier, Made
 from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.models.base import worst_attribute
@@ -171,3 +175,66 @@ class UpTheStairs:
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return a recipe for each storey."""
         return [Recipe.of(EvenLevels(level)) for level in range(self.storeys)]
+
+
+# ------------------------------------------------------------------------------------- kinds of value
+
+_WEEK = re.compile(r"([0-9]{4})-?W([0-9]{1,2})")
+_SIZES = ("XS", "S", "M", "L", "XL")
+
+
+def read_week(written: str) -> str | None:
+    """Return an ISO week as ``2026-W07``, however it is written."""
+    match = _WEEK.fullmatch(written)
+    try:
+        return (
+            None
+            if match is None
+            else _week_of(datetime.date.fromisocalendar(int(match[1]), int(match[2]), 1))
+        )
+    except ValueError:
+        return None
+
+
+def _week_of(day: datetime.date) -> str:
+    year, week, _ = day.isocalendar()
+    return f"{year:04}-W{week:02}"
+
+
+def _monday(week: str) -> datetime.date:
+    return datetime.date.fromisocalendar(int(week[:4]), int(week[6:]), 1)
+
+
+def week_number(week: str) -> int:
+    """Return how many weeks lie before a week."""
+    return _monday(week).toordinal() // 7
+
+
+def week_at(place: int) -> str:
+    """Return the week at a place."""
+    return _week_of(datetime.date.fromordinal(min(max(7 * place + 1, 1), datetime.date.max.toordinal())))
+
+
+def mondays(weeks: Sequence[str]) -> pa.Array:
+    """Return the first day of each week."""
+    return pa.array(map(_monday, weeks), pa.date32())
+
+
+def read_size(written: str) -> str | None:
+    """Return a size of clothes in capital letters."""
+    return written.upper() if written.upper() in _SIZES else None
+
+
+WEEK = register_kind(
+    Kind(
+        "iso-week",
+        read_week,
+        week_number,
+        week_at,
+        plural="ISO weeks such as 2026-W07",
+        is_telling=True,
+        to_arrow=mondays,
+    )
+)
+# sizes stand in a row, and have no distances that a width could count: nothing lies between S and M
+SIZE = register_kind(Kind("size", read_size, _SIZES.index, plural="sizes from XS to XL"))
