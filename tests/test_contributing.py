@@ -22,6 +22,7 @@ KINDS = (
     "a command",
     "a page of the workbench",
     "a way to write an interval or a set",
+    "a kind of value",
     "a place where the data lives (an engine)",
     "another reading of a paper",
     "a sentence of a paper to put to the test",
