@@ -16,11 +16,14 @@ import pytest
 from sfumato import Attribute, Intervals, Schema, datasets, sanitize
 from sfumato.data.table import Column, Table
 from sfumato.models import KAnonymity
+from sfumato.registry.recipe import Recipe
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import measure
 from sfumato.results.origin import Earlier, Origin, PersonNames
 from sfumato.results.release import LinkedRelease, Release, linked, origin_of, without_rows
 from sfumato.sanitizers import MST, Anatomy, Mondrian, Sanitizer
+from sfumato.workflow.explore import candidate_workers
+from sfumato.workflow.explore.original_workers import done_by_worker
 
 HELD = {"origin", "original", "rows", "linked_rows", "earlier", "person_names"}
 SECRET = "secret"
@@ -181,3 +184,24 @@ def test_a_link_can_be_taken_off_and_put_back() -> None:
     again = release.unlinked().linked_to(release.origin)
     assert np.array_equal(again.kept, release.kept)
     assert again.n_original_people == release.n_original_people == 7
+
+
+def test_a_worker_sends_back_no_original_and_the_release_is_linked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent: list[Any] = []
+
+    def noted(*work: Any) -> Any:
+        sent.append(done_by_worker(*work))
+        return sent[-1]
+
+    monkeypatch.setattr(candidate_workers, "uses_plugin", lambda *_: True)
+    monkeypatch.setattr(candidate_workers, "done_by_worker", noted)
+    recipe, asked = Recipe.of(METHODS[0], seed=1), ["k-anonymity", "query-error"]
+    release, measurements = candidate_workers.made_and_measured(PEOPLE, SCHEMA, recipe, asked)
+    ((received, _, _),) = sent
+    assert type(received) is Release
+    here = sanitize(PEOPLE, SCHEMA, recipe)
+    assert release.origin.table.fingerprint == here.origin.table.fingerprint
+    assert release.origin.rows.tolist() == here.origin.rows.tolist()
+    assert [m.value for m in measure(release, asked)] == [m.value for m in measurements]

@@ -224,8 +224,8 @@ ROOMS = {
         ("tests/sanitizers", "tests/measures/informed"),
     ),
     "release": Room(
-        ("results/release.py",),
-        ("tests/test_release.py", "tests/test_types_of_release.py"),
+        ("results/release.py", "results/origin.py", "results/written_order.py"),
+        ("tests/test_release.py", "tests/test_types_of_release.py", "tests/test_linked_release.py"),
         ("tests/contracts",),
     ),
     "tokens": Room(

@@ -317,9 +317,13 @@ class TestWithoutMiners:
 
     @pytest.mark.parametrize(("n_released", "n_original"), [(1, 5), (5, 1)])
     def test_both_tables_need_two_records(self, n_released: int, n_original: int) -> None:
-        pair: Any = SimpleNamespace(n_records=n_released, original=SimpleNamespace(n_records=n_original))
+        schema = Schema.of(q="quasi-identifying", target="insensitive")
+        released, original = (
+            sanitize(Table.from_arrow({n: self.TABLE[n][:n_rows] for n in ("q", "target")}), schema, AsIs())
+            for n_rows in (n_released, n_original)
+        )
         with pytest.raises(NotApplicable, match="at least two records"):
-            WorkloadUtility().measure(pair)
+            WorkloadUtility().measure(released.unlinked().linked_to(original.origin))
 
     def test_of_one_record_nothing_is_learned(self) -> None:
         for n, reason in ((1, "at least two records"), (2, "name a target")):

@@ -67,8 +67,10 @@ def named(release): return replace(release, cells={**release.cells, "name": rele
 def lacking(release): return replace(release, cells={"sex": release.cells["sex"]})
 def more(release): return replace(release, weights=release.weights * 2)
 def negative(release): return replace(release, weights=-release.weights)
-def elsewhere(release): return replace(release, rows=release.rows + 5)
-def twice(release): return replace(release, rows=np.zeros_like(release.rows))
+def relinked(release, rows): return replace(release, origin=replace(release.origin, linked_rows=rows))
+def elsewhere(release): return relinked(release, release.origin.rows + 5)
+def twice(release): return relinked(release, np.zeros_like(release.origin.rows))
+def unlinked(release): return release.unlinked()
 def larger(release): return replace(release, n_original=release.n_original + 1)
 def ungrouped(release): return replace(release, form="two-tables")
 def changed(release, cells): return replace(release, cells={**release.cells, "sex": cells})
@@ -207,9 +209,9 @@ def bad(kind: str, *hows: str) -> str:
 
 RAISING = {"raises": "ValueError", "exits": "SystemExit", "recurses": "RecursionError"}
 RETURNING = {
-    "nothing": "returns NoneType and no Release",
-    "text": "returns str and no Release",
-    "itself": "returns Table and no Release",
+    "nothing": "returns NoneType and no LinkedRelease",
+    "text": "returns str and no LinkedRelease",
+    "itself": "returns Table and no LinkedRelease",
     "of_others": "with another schema than it was given",
     "short": "with rows that the table does not have",
     "beyond": "column 'sex' has codes without a label",
@@ -221,6 +223,7 @@ RETURNING = {
     "lacking": "without the column 'age'",
     "more": "with 16 records, more than the 8 of the table",
     "negative": "with rows that stand for no record",
+    "unlinked": "returns Release and no LinkedRelease",
     "elsewhere": "with rows that the table does not have",
     "twice": "with more records of a row than the table has",
     "larger": "of 9 records, where the table has 8",

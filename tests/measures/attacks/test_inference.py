@@ -148,7 +148,7 @@ class TestMiners:
 
         monkeypatch.setattr(inference, "predict_from_all", predicted)
         made = facts.pop("release", release())
-        where = Setting(made, Listed(made.original, np.arange(made.original.n_rows)), None, None, "")
+        where = Setting(made, Listed(made.origin.table, np.arange(made.origin.table.n_rows)), None, None, "")
         measure = Inference(seed=7, **facts)
         found = {each.attacker: each for each in measure.attempts(where, "ill", ("age",))}
         return {"asked": asked, **found}

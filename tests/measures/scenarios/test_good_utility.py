@@ -42,7 +42,7 @@ def predicted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def predictions(release: Any, name: str, miners: Any, scenario: Any) -> Any:
         rows, weights, codes = np.array([0, 0, 1]), np.array([2, 1, 1]), np.array([0, 1, 1])
-        known = release.original[name].domain
+        known = release.origin.table[name].domain
         if miners == ["one-rule"]:
             return [], miners
         return [Predictions(name, miners[0], "category", known, rows, weights, codes, 2, 0.0)], []

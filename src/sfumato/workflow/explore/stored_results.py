@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sfumato import __version__
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError, ParameterError, StoreError
 from sfumato.workflow.store.provenance import source_of
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from sfumato.data.schema import Schema
     from sfumato.data.table import Table
     from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.release import LinkedRelease
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 
