@@ -75,23 +75,23 @@ export class Scale {
   ticks(from, to, wanted) {
     const low = this.at(from), high = this.at(to);
     if (this.log && high / low >= 20) {
-      const found = [];
+      const ticks = [];
       const factors = high / low > 10 ** (wanted / 2) ? [1] : high / low > 10 ** (wanted / 3) ? [1, 3] : [1, 2, 5];
       for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
         for (const factor of factors) {
           const value = factor * 10 ** power;
-          if (value >= low && value <= high) found.push(value);
+          if (value >= low && value <= high) ticks.push(value);
         }
       }
-      return found;
+      return ticks;
     }
     const rough = (high - low) / wanted;
     const unit = 10 ** Math.floor(Math.log10(rough));
     let step = unit * [1, 2, 5, 10].find((factor) => unit * factor >= rough);
     if (this.whole) step = Math.max(1, Math.round(step));
-    const found = [];
-    for (let i = Math.ceil(low / step); i * step <= high; i++) found.push(Number((i * step).toPrecision(12)));
-    return found;
+    const ticks = [];
+    for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(Number((i * step).toPrecision(12)));
+    return ticks;
   }
 }
 
@@ -191,4 +191,13 @@ export function sharp(canvas, width, height) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
+}
+
+// The next of these rows for an arrow key: forward to the right and downward; -1 if there are none.
+export function neighbour(rows, row, key) {
+  if (!rows.length) return -1;
+  const here = rows.indexOf(row);
+  const step = key === "ArrowRight" || key === "ArrowDown" ? 1 : -1;
+  if (here < 0) return rows[step > 0 ? 0 : rows.length - 1];
+  return rows[Math.min(Math.max(here + step, 0), rows.length - 1)];
 }

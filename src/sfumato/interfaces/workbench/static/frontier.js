@@ -38,12 +38,12 @@ async function fetchCandidates() {
   }
   if (response.status === 204) return;
   if (!response.ok) throw new Error("no candidates came");
-  const found = await response.json();
-  for (const measure of found.measures) {
+  const sent = await response.json();
+  for (const measure of sent.measures) {
     measure.values = Float64Array.from(measure.values, (value) => (value === null ? NaN : Number(value)));
   }
   const kept = current >= 0 && all ? all.ids[current] : null;
-  all = found;
+  all = sent;
   current = kept ? all.ids.indexOf(kept) : -1;
 }
 
@@ -224,7 +224,7 @@ function narrowing() {
       input.dataset.end = end;
       input.setAttribute("aria-label", `${measure.title}, ${end === "low" ? "from" : "to"}`);
       input.addEventListener("change", () => {
-        const ends = [...row.querySelectorAll("input")].map((each) => each.value.trim());
+        const ends = [...row.querySelectorAll("input")].map((input) => input.value.trim());
         if (ends.every((text) => text === "")) chart.brushes.delete(measure.label);
         else chart.brushes.set(measure.label, { low: ends[0] === "" ? -Infinity : Number(ends[0]), high: ends[1] === "" ? Infinity : Number(ends[1]) });
         redraw();
@@ -254,8 +254,8 @@ function legend() {
   });
   const isPlane = chart instanceof Plane;
   const broken = all.keeps.every(Boolean) ? "" : isPlane ? " · crossed out: breaks the policy" : " · dashed: breaks the policy";
-  const said = (isPlane ? "filled: efficient · hollow: another is better" : "coloured: efficient · grey: another is better") + broken;
-  items.push(Object.assign(document.createElement("li"), { textContent: said, className: "soft" }));
+  const meaning = (isPlane ? "filled: efficient · hollow: another is better" : "coloured: efficient · grey: another is better") + broken;
+  items.push(Object.assign(document.createElement("li"), { textContent: meaning, className: "soft" }));
   list.replaceChildren(...items);
   part("narrow")?.remove();
   if (chart instanceof Parallel) list.after(narrowing());
@@ -272,9 +272,9 @@ async function choose(row) {
 }
 
 async function details(address) {
-  const asked = new URL(part("frontier").dataset.details, location.href);
-  asked.search = address.search;
-  const { page } = await window.fetched(asked);
+  const target = new URL(part("frontier").dataset.details, location.href);
+  target.search = address.search;
+  const { page } = await window.fetched(target);
   window.swap(page, "details");
 }
 

@@ -1,5 +1,5 @@
 // Several measures: each an upright axis with its better end on top, each candidate a line across; axes can be brushed.
-import { Scale, colours, efficientOf, printed, sharp } from "./chart.js";
+import { Scale, colours, efficientOf, neighbour, printed, sharp } from "./chart.js";
 
 const NEAR = 12;
 
@@ -59,8 +59,7 @@ export class Parallel {
   }
 
   axisAt(px) {
-    const found = this.scales.findIndex((_, i) => Math.abs(this.ax(i) - px) < 16);
-    return found;
+    return this.scales.findIndex((_, i) => Math.abs(this.ax(i) - px) < 16);
   }
 
   nearest(px, py) {
@@ -84,13 +83,9 @@ export class Parallel {
 
   step(row, key) {
     const along = key === "ArrowLeft" || key === "ArrowRight";
-    const ways = (along ? this.front : this.drawn).filter((each) => this.isSeen(each));
-    ways.sort((a, b) => this.places[0][b] - this.places[0][a] || a - b);
-    if (!ways.length) return -1;
-    const here = ways.indexOf(row);
-    const on = key === "ArrowRight" || key === "ArrowDown" ? 1 : -1;
-    if (here < 0) return ways[on > 0 ? 0 : ways.length - 1];
-    return ways[Math.min(Math.max(here + on, 0), ways.length - 1)];
+    const rows = (along ? this.front : this.drawn).filter((candidate) => this.isSeen(candidate));
+    rows.sort((a, b) => this.places[0][b] - this.places[0][a] || a - b);
+    return neighbour(rows, row, key);
   }
 
   brush(i, from, to) {

@@ -1,5 +1,5 @@
 // Two measures: candidates as points, the efficient line, what the policy forbids; to point at, zoom and walk.
-import { Scale, addShape, colours, efficientOf, kneeOf, printed, sharp } from "./chart.js";
+import { Scale, addShape, colours, efficientOf, kneeOf, neighbour, printed, sharp } from "./chart.js";
 
 const WHOLE = { left: 0, right: 1, bottom: 0, top: 1 };
 const NEAR = 15;
@@ -102,13 +102,9 @@ export class Plane {
   // The next candidate for a key: left and right along the efficient ones, up and down through all.
   step(row, key) {
     const along = key === "ArrowLeft" || key === "ArrowRight";
-    const ways = (along ? this.front : this.drawn).filter((each) => this.isSeen(each));
-    ways.sort((a, b) => this.fx[a] - this.fx[b] || this.fy[b] - this.fy[a] || a - b);
-    if (!ways.length) return -1;
-    const here = ways.indexOf(row);
-    const on = key === "ArrowRight" || key === "ArrowDown" ? 1 : -1;
-    if (here < 0) return ways[on > 0 ? 0 : ways.length - 1];
-    return ways[Math.min(Math.max(here + on, 0), ways.length - 1)];
+    const rows = (along ? this.front : this.drawn).filter((candidate) => this.isSeen(candidate));
+    rows.sort((a, b) => this.fx[a] - this.fx[b] || this.fy[b] - this.fy[a] || a - b);
+    return neighbour(rows, row, key);
   }
 
   zoom(factor, px, py) {
@@ -317,7 +313,7 @@ export class Plane {
     };
     ring(this.knee, 10, [2, 3]);
     ring(this.chosen, 13, []);
-    const taken = [];
+    const placed = [];
     const write = (row, text, aside = 0, below = 0) => {
       if (row < 0 || !this.isSeen(row)) return;
       const [x, y] = this.place(row);
@@ -326,12 +322,12 @@ export class Plane {
       const from = right ? x + 14 : x - 14 - width;
       let line = Math.min(Math.max(y + below, this.frame.top + 8), this.frame.bottom - 8);
       for (const step of [0, -16, 16, -32, 32]) {
-        const free = taken.every(([l, t, w]) => Math.abs(t - line - step) > 14 || from > l + w + 4 || from + width < l - 4);
+        const free = placed.every(([l, t, w]) => Math.abs(t - line - step) > 14 || from > l + w + 4 || from + width < l - 4);
         if (!free || line + step < this.frame.top || line + step > this.frame.bottom) continue;
         line += step;
         break;
       }
-      taken.push([from, line, width]);
+      placed.push([from, line, width]);
       context.textAlign = "left";
       context.textBaseline = "middle";
       context.lineWidth = 4;

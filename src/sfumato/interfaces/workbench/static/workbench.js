@@ -76,10 +76,10 @@ async function go(address, options, id, busy) {
     const problem = page.querySelector(".problem .lead");
     if (problem && !response.ok) {
       const box = document.getElementById("messages");
-      const said = document.createElement("p");
-      said.className = "notice bad";
-      said.textContent = problem.textContent;
-      box.replaceChildren(said);
+      const notice = document.createElement("p");
+      notice.className = "notice bad";
+      notice.textContent = problem.textContent;
+      box.replaceChildren(notice);
       box.classList.remove("settled");
       return;
     }
