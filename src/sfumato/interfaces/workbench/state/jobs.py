@@ -239,9 +239,7 @@ def _explore(
             report_changed_rows()
             send(state)
 
-        explore(
-            project, store, workers=workers, budget=budget, progress=progress, stop=paused.is_set
-        )
+        explore(project, store, workers=workers, budget=budget, progress=progress, stop=paused.is_set)
         report_changed_rows()
 
 
