@@ -15,9 +15,9 @@ from sfumato.runtime.errors import ParameterError
 SMALL = 0.001
 """A gap that takes no larger share of the box around the front is left open."""
 _MAX_HALVINGS = 3
-"""How often the way between two recipes is halved where the middle was tried already."""
+"""How often the distance between two recipes is halved if the middle was tried already."""
 _LEAST_RELATIVE_STEP = 1e-3
-"""Numbers that differ by no larger share have nothing in between."""
+"""Between numbers that differ by no larger share there is no other number to try."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def gaps(frontier: Frontier) -> list[Gap]:
     whole = _area(front[0], front[-1], frontier.axes) if front else 0.0
     if not whole:
         return []
-    found = [Gap(one, other, _area(one, other, frontier.axes) / whole) for one, other in pairwise(front)]
-    return sorted((gap for gap in found if gap.share > SMALL), key=lambda gap: -gap.share)
+    every = [Gap(one, other, _area(one, other, frontier.axes) / whole) for one, other in pairwise(front)]
+    return sorted((gap for gap in every if gap.share > SMALL), key=lambda gap: -gap.share)
 
 
 def between_neighbours(frontier: Frontier, is_known: Callable[[Recipe], bool]) -> Iterator[Recipe]:
@@ -59,8 +59,8 @@ def between_neighbours(frontier: Frontier, is_known: Callable[[Recipe], bool]) -
         for one, other in ((gap.first, gap.second), (gap.second, gap.first)):
             beyond = _beyond(one, other, every, frontier.axes[0])
             for recipe in (way.recipe for way in one.ways):
-                kin = next((c.recipe for c in beyond if middle(recipe, c.recipe) is not None), None)
-                yield from _middles(recipe, kin, is_known, _MAX_HALVINGS)
+                same_method = (c.recipe for c in beyond if middle(recipe, c.recipe) is not None)
+                yield from _middles(recipe, next(same_method, None), is_known, _MAX_HALVINGS)
 
 
 def _place(candidate: Candidate, axes: Sequence[str]) -> list[float]:
@@ -73,23 +73,24 @@ def _area(one: Candidate, other: Candidate, axes: Sequence[str]) -> float:
 
 def _beyond(one: Candidate, other: Candidate, every: Sequence[Candidate], axis: str) -> list[Candidate]:
     """Return the candidates at least as far from ``one`` as ``other`` is, on its side, the nearest first."""
-    (here,), (there,) = _place(one, [axis]), _place(other, [axis])
-    way = math.copysign(1.0, there - here)
-    steps = [(way * (_place(each, [axis])[0] - here), each) for each in every]
-    return [each for step, each in sorted(steps, key=lambda pair: pair[0]) if step >= abs(there - here)]
+    (start,), (end,) = _place(one, [axis]), _place(other, [axis])
+    direction = math.copysign(1.0, end - start)
+    steps = [(direction * (_place(candidate, [axis])[0] - start), candidate) for candidate in every]
+    ordered = sorted(steps, key=lambda pair: pair[0])
+    return [candidate for step, candidate in ordered if step >= abs(end - start)]
 
 
 def _middles(
     one: Recipe, other: Recipe | None, is_known: Callable[[Recipe], bool], depth: int
 ) -> Iterator[Recipe]:
-    found = None if other is None or not depth else middle(one, other)
-    if found is None:
+    between = None if other is None or not depth else middle(one, other)
+    if between is None:
         return
-    if not is_known(found):
-        yield found
+    if not is_known(between):
+        yield between
         return
-    yield from _middles(one, found, is_known, depth - 1)
-    yield from _middles(found, other, is_known, depth - 1)
+    yield from _middles(one, between, is_known, depth - 1)
+    yield from _middles(between, other, is_known, depth - 1)
 
 
 def middle(one: Recipe, other: Recipe) -> Recipe | None:
@@ -109,11 +110,11 @@ def middle(one: Recipe, other: Recipe) -> Recipe | None:
     if one.sanitizer != other.sanitizer:
         return None
     try:
-        found = Recipe(one.sanitizer, _halfway(one.parameters, other.parameters), one.seed)
-        found.build()
+        between = Recipe(one.sanitizer, _halfway(one.parameters, other.parameters), one.seed)
+        between.build()
     except (_NoMiddle, ParameterError):
         return None
-    return None if found.parameters in (one.parameters, other.parameters) else found
+    return None if between.parameters in (one.parameters, other.parameters) else between
 
 
 class _NoMiddle(Exception):
