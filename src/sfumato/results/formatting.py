@@ -146,9 +146,9 @@ def recipe_in_words(recipe: Recipe) -> str:
     given = _changed("sanitizer", recipe.sanitizer, recipe.parameters)
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
-    asked = [model_in_words(name, parameters) for name, parameters in models.items()]
+    named_models = [model_in_words(name, parameters) for name, parameters in models.items()]
     rest = _listed({name: value for name, value in given.items() if name != "model"})
-    with_models = f"{recipe.sanitizer} with {joined(asked)}" if asked else recipe.sanitizer
+    with_models = f"{recipe.sanitizer} with {joined(named_models)}" if named_models else recipe.sanitizer
     return f"{with_models}; {rest}" if rest else with_models
 
 
@@ -169,8 +169,8 @@ def recipe_name(recipe: Recipe) -> str:
     given = {name: value for name, value in recipe.parameters.items() if name == always} | given
     model = recipe.parameters.get("model")
     models = model if isinstance(model, Mapping) else {}
-    asked = [part for name, inner in models.items() for part in _short_model(name, inner)]
-    parts = [*asked, *(_short(name, value) for name, value in given.items() if name != "model")]
+    letters = [part for name, inner in models.items() for part in _short_model(name, inner)]
+    parts = [*letters, *(_short(name, value) for name, value in given.items() if name != "model")]
     name = f"{method} {', '.join(parts)}".rstrip()
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 

@@ -42,9 +42,9 @@ def label_of(written: str, measurements: list[Measurement]) -> MeasureLabel:
             return label_of(plain[: -len(ending)], [m]).of_attribute(m.attribute)
     name = full_name(written, measurements)
     labels = dict.fromkeys(m.label for m in measurements)
-    found = next((label for label in labels if label.casefold() == name.casefold()), None)
-    if found is not None:
-        return found
+    exact = next((label for label in labels if label.casefold() == name.casefold()), None)
+    if exact is not None:
+        return exact
     alike = list(dict.fromkeys(m.label for m in measurements if m.measure == name))
     if len(alike) == 1:
         return alike[0]
