@@ -47,7 +47,7 @@ from sfumato.reading.read_table import read
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize.mondrian import partition
 from sfumato.workflow.project.default_measures import default_measures
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 HOW = Mondrian(KAnonymity(5))
 SMALL = 20_000

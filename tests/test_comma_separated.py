@@ -17,7 +17,7 @@ from sfumato.reading.arrow_files import read_arrow
 from sfumato.reading.read_table import read
 from sfumato.runtime.files import write_rows
 from sfumato.sanitizers import AsIs
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 # no blanks around a value, which readers take off
 TEXTS = st.text(st.sampled_from('ab,;"\r\n\u2028'), min_size=1).filter(lambda text: text == text.strip())

@@ -18,6 +18,7 @@ KINDS = (
     "a claim that readers can check",
     "a file format",
     "a column of the frontier",
+    "an option of publishing",
     "a key of the project file",
     "a command",
     "a page of the workbench",

@@ -33,7 +33,9 @@ from sfumato.sanitizers import (
     SuppressSensitive,
 )
 from sfumato.workflow.explore.explore_project import explore
-from sfumato.workflow.publish.publish import Evidence, publish_candidate, write_release
+from sfumato.workflow.publish.data_files import write_release
+from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+from sfumato.workflow.publish.publish import publish_candidate
 from sfumato.workflow.report.bands import Bands
 from sfumato.workflow.store.provenance import source_of
 
@@ -191,7 +193,8 @@ class TestTheName:
             explore(project, store, seed=5, workers=1)
             made = store.candidates(source_of(table, schema))
             evidence = Evidence(Frontier(made, project.axes), (), store.secret)
-            publish_candidate(project, table, schema, made[0], evidence, tmp_path / "out")
+            request = PublicationRequest(tmp_path / "out", evidence=evidence)
+            publish_candidate(project, table, schema, made[0], request)
             secret = store.secret.hex()
         prints = [table.fingerprint, schema.fingerprint, source_of(table, schema), secret]
         original = hashlib.sha256((tmp_path / "people.csv").read_bytes()).hexdigest()
@@ -220,7 +223,8 @@ def published(folder: Path, last: str, how: Any, secret: bytes = b"owner") -> di
         for k, other in enumerate(ways)
     )
     evidence = Evidence(Frontier((candidate, *others), project.axes), (), secret)
-    publish_candidate(project, table, schema, candidate, evidence, folder / "out")
+    request = PublicationRequest(folder / "out", evidence=evidence)
+    publish_candidate(project, table, schema, candidate, request)
     return {
         name: re.sub(
             r"[0-9a-f]{64}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?",
@@ -318,9 +322,9 @@ def test_no_seed_is_published(tmp_path: Path) -> None:
     table, schema = project.read()
     recipe = replace(Recipe.of(SUPPRESSING), seed=8_877_665_544)
     candidate = Candidate("c0ffee", recipe, tuple(measure(sanitize(table, schema, recipe), project.measures)))
-    publish_candidate(
-        project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), tmp_path / "out"
-    )
+    evidence = Evidence(Frontier((candidate,), project.axes))
+    request = PublicationRequest(tmp_path / "out", evidence=evidence)
+    publish_candidate(project, table, schema, candidate, request)
     for place in (tmp_path / "out").iterdir():
         assert b"8877665544" not in place.read_bytes()
     assert "seed" not in json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["recipe"]

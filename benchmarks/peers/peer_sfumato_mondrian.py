@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import sfumato as sf
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 NUMBERS = ("age", "day", "income")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import sfumato as sf
 from sfumato.searches.lattice.optimum import optimal_node
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 
 def work(table: str, out: str, names: list[str], sensitive: str, k: int, hierarchies: Path) -> None:

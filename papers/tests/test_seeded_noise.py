@@ -15,7 +15,7 @@ from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.sanitizers import Laplace, Mondrian
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 from sfumato_papers.seeded_noise import SeededLaplace
 
 Bound = tuple[Table, Schema]

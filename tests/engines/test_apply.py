@@ -134,7 +134,8 @@ PROJECT = """
 def test_a_project_learns_on_a_sample_and_publishes_all(folder: Path, tmp_path: Path) -> None:
     from sfumato.workflow.explore.explore_project import explore
     from sfumato.workflow.explore.stored_results import frontier_of
-    from sfumato.workflow.publish.publish import Evidence, publish_candidate
+    from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+    from sfumato.workflow.publish.publish import publish_candidate
     from sfumato.workflow.publish.verify import verify
     from sfumato.workflow.store.store import Store
 
@@ -145,7 +146,8 @@ def test_a_project_learns_on_a_sample_and_publishes_all(folder: Path, tmp_path: 
         assert table.n_records < 2_200
         frontier, _ = frontier_of(project, store, table, schema)
         (candidate,) = frontier.candidates
-    publish_candidate(project, table, schema, candidate, Evidence(frontier), tmp_path / "out")
+    request = PublicationRequest(tmp_path / "out", evidence=Evidence(frontier))
+    publish_candidate(project, table, schema, candidate, request)
     assert verify(tmp_path / "out")
     with (tmp_path / "out" / "data.csv").open(newline="") as file:
         rows = [(row["age"], row["sex"]) for row in csv.DictReader(file)]

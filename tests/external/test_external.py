@@ -20,7 +20,7 @@ from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.workflow.external import untrue_cells
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 SECRET = "SECRETVALUE"
 Files = dict[str, list[Any]]

@@ -21,7 +21,7 @@ from sfumato.registry import methods
 from sfumato.results.measurement import build_measure
 from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import SfumatoError
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 Bound = tuple[Table, Schema]
 

@@ -34,8 +34,8 @@ from sfumato.models import (
 )
 from sfumato.results.release import holds
 from sfumato.sanitizers import AsIs, Cut, FullDomain, Mondrian
+from sfumato.workflow.publish.data_files import write_release
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
-from sfumato.workflow.publish.publish import write_release
 
 Bound = tuple[Table, Schema]
 

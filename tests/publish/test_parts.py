@@ -20,7 +20,7 @@ from sfumato.results.written_order import drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.generalize.full_domain import FullDomain
 from sfumato.sanitizers.generalize.mondrian import Mondrian
-from sfumato.workflow.publish import publish as publishing
+from sfumato.workflow.publish import data_files
 from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.publish.verify import verify
 
@@ -46,7 +46,7 @@ def test_the_parts_together_are_the_release(
 ) -> None:
     release = released()[what]
     n_at_once = release.n_records // 20
-    monkeypatch.setattr(publishing, "drawn_orders", partial(drawn_orders, n_at_once=n_at_once))
+    monkeypatch.setattr(data_files, "drawn_orders", partial(drawn_orders, n_at_once=n_at_once))
     publish(release, tmp_path / "out", ["k-anonymity"])
     assert verify(tmp_path / "out")
     parquet = pq.read_table(tmp_path / "out" / "data.parquet")

@@ -39,14 +39,10 @@ from sfumato.sanitizers import (
 from sfumato.verification.check import Check
 from sfumato.verification.documents import numeral, read_manifest
 from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.data_files import formula_columns, write_release
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
-from sfumato.workflow.publish.publish import (
-    Evidence,
-    formula_columns,
-    publish,
-    publish_candidate,
-    write_release,
-)
+from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+from sfumato.workflow.publish.publish import publish, publish_candidate
 from sfumato.workflow.publish.verify import verify
 
 WAYS = [
@@ -98,8 +94,9 @@ def published(project: Project, how: object, folder: Path, **more: Any) -> Path:
     recipe = Recipe.of(how, seed=5)
     release = sanitize(table, schema, recipe)
     candidate = Candidate("c0ffee00", recipe, tuple(measure(release, project.measures)))
+    evidence = Evidence(Frontier((candidate,), project.axes))
     publish_candidate(
-        project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), folder, **more
+        project, table, schema, candidate, PublicationRequest(folder, evidence=evidence, **more)
     )
     return folder
 

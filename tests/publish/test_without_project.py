@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.results.manifest import measurement_of
 from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError
 from sfumato.verification.documents import numeral, read_manifest
+from sfumato.workflow.publish.publication_request import PublicationRequest
 from sfumato.workflow.publish.publish import publish_candidate
 
 MEASURES = ["privacy-loss", "k-anonymity", "utility-loss", "total-loss"]
@@ -196,7 +197,8 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
     assert release.recipe is not None
     candidate = sf.Candidate("c0ffee", release.recipe, tuple(sf.measure(release, project.measures)))
     evidence = sf.results.Evidence(sf.Frontier((candidate,), project.axes), (), b"secret")
-    publish_candidate(project, table, schema, candidate, evidence, tmp_path / "one", why="because")
+    request = PublicationRequest(tmp_path / "one", "because", evidence=evidence)
+    publish_candidate(project, table, schema, candidate, request)
     sf.publish(
         release,
         tmp_path / "two",

@@ -37,8 +37,10 @@ from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, Veri
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.verification.check import Check
 from sfumato.workflow.project.project_file import Project
+from sfumato.workflow.publish.data_files import write_release
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
-from sfumato.workflow.publish.publish import Evidence, publish_candidate, write_release
+from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+from sfumato.workflow.publish.publish import publish_candidate
 from sfumato.workflow.publish.verify import verify
 
 Bound = tuple[Table, Schema]
@@ -462,7 +464,8 @@ def folder(tmp_path: Path) -> Path:
     taken = measure(sanitize(table, schema, recipe), project.measures)
     candidate = Candidate("c0ffee00", recipe, tuple(taken))
     evidence = Evidence(Frontier((candidate,), project.axes))
-    publish_candidate(project, table, schema, candidate, evidence, tmp_path / "out")
+    request = PublicationRequest(tmp_path / "out", evidence=evidence)
+    publish_candidate(project, table, schema, candidate, request)
     return tmp_path / "out"
 
 

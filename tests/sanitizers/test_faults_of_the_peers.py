@@ -24,7 +24,7 @@ from sfumato.models import (
 from sfumato.reading.read_table import read
 from sfumato.runtime.errors import HierarchyError, Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Anatomy, AsIs, Bucketize, Cut, FullDomain, Mondrian, SuppressQuasiIdentifiers
-from sfumato.workflow.publish.publish import write_release
+from sfumato.workflow.publish.data_files import write_release
 
 Bound = tuple[Table, Schema]
 

@@ -20,7 +20,8 @@ from sfumato.results.frontier import Candidate, Frontier
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Laplace
 from sfumato.workflow.project.project_file import Project
-from sfumato.workflow.publish.publish import Evidence, publish_candidate
+from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+from sfumato.workflow.publish.publish import publish_candidate
 from sfumato.workflow.publish.verify import verify
 
 Bound = tuple[Table, Schema]
@@ -264,9 +265,9 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
     recipe = Recipe(recipes[1].sanitizer, recipes[1].parameters, seed=987_654_321)
     taken = tuple(measure(sanitize(table, schema, recipe), project.measures))
     candidate = Candidate("c0ffee00", recipe, taken)
-    publish_candidate(
-        project, table, schema, candidate, Evidence(Frontier((candidate,), project.axes)), tmp_path / "out"
-    )
+    evidence = Evidence(Frontier((candidate,), project.axes))
+    request = PublicationRequest(tmp_path / "out", evidence=evidence)
+    publish_candidate(project, table, schema, candidate, request)
     assert not [check for check in verify(tmp_path / "out") if not check.holds]
     assert "1-differentially private by itself" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "seed" not in json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["recipe"]

@@ -17,12 +17,12 @@ from sfumato.verification.figures import MEASURES, OneOf, WithinRange, recompute
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import public_view, table_names
 from sfumato.verification.written_tables import read_csv
+from sfumato.workflow.publish.data_files import write_release
 from sfumato.workflow.publish.folder_layout import Layout
 from sfumato.workflow.publish.manifest_record import (
     claims_of,
     layout_facts,
 )
-from sfumato.workflow.publish.publish import write_release
 from sfumato.workflow.publish.verify import read_written
 
 ASKED: list[Any] = [

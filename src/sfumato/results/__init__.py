@@ -13,7 +13,7 @@ _HOMES = {
     "Comparison": "workflow.choose.comparison",
     "Decision": "results.decision",
     "Earlier": "results.origin",
-    "Evidence": "workflow.publish.publish",
+    "Evidence": "workflow.publish.publication_request",
     "Frontier": "results.frontier",
     "Inspection": "workflow.explore.inspection",
     "Limit": "results.pareto",

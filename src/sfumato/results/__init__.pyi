@@ -15,7 +15,7 @@ from sfumato.workflow.choose.comparison import Comparison
 from sfumato.workflow.choose.question_answer import Answer
 from sfumato.workflow.explore.inspection import Inspection
 from sfumato.workflow.project.project_file import Publication
-from sfumato.workflow.publish.publish import Evidence
+from sfumato.workflow.publish.publication_request import Evidence
 from sfumato.workflow.query.challenge import Challenge
 from sfumato.workflow.query.query_answer import QueryAnswer
 from sfumato.workflow.query.query_language import Query

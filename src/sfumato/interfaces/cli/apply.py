@@ -14,15 +14,7 @@ from sfumato.interfaces.cli.base import cli, json_option, project_option, share
 from sfumato.interfaces.cli.command_context import found_project, loaded, opened_store
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
-from sfumato.interfaces.cli.publication_options import (
-    by_option,
-    format_option,
-    partition_option,
-    passphrase_of,
-    profile_option,
-    sign_option,
-    warn_of_renamings,
-)
+from sfumato.interfaces.cli.publication_options import publication_options, warn_of_renamings
 from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.runtime.errors import StoreError, words_before
 
@@ -30,6 +22,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.apply.apply import Applied
     from sfumato.workflow.apply.parent_publication import Parent
     from sfumato.workflow.project.project_file import Project
+    from sfumato.workflow.publish.publication_request import PublicationRequest
     from sfumato.workflow.store.store import Store
 
 
@@ -50,27 +43,16 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="The file that FOLDER was published from, where the project's data is another by now.",
 )
-@click.option("--why", default="", help="The reason; it goes into the report.")
-@by_option
-@sign_option
-@profile_option
-@format_option
-@partition_option
+@publication_options
 @project_option
 @json_option
 def apply(
     parent: str,
     records: Path,
-    folder: Path,
+    request: PublicationRequest,
     limit: str | None,
     others: tuple[Path, ...],
     earlier: Path | None,
-    why: str,
-    by: str,
-    key: Path | None,
-    profiles: tuple[str, ...],
-    formats: tuple[str, ...],
-    partition_by: str | None,
     project_file: Path | None,
     as_json: bool,
 ) -> None:
@@ -87,30 +69,15 @@ def apply(
              sfumato apply january march.csv march --with february
     """
     from sfumato.workflow.apply.parent_publication import publish_applied
-    from sfumato.workflow.publish.publish import formula_columns, require_new
+    from sfumato.workflow.publish.data_files import formula_columns
 
-    require_new(folder)
-    passphrase = passphrase_of(key)
+    folder = request.folder
     most = None if limit is None else share(limit)
     project = loaded(found_project(project_file))
     with _store(project, parent) as store:
         kept = _parent_release(project, store, parent, earlier)
         known = folders_before(store, others, project.schema, kept.folder)
-        decision, found = publish_applied(
-            project,
-            kept,
-            records,
-            folder,
-            known,
-            limit=most,
-            why=why,
-            by=by,
-            profiles=profiles,
-            key=key,
-            passphrase=passphrase,
-            formats=formats,
-            partition_by=partition_by,
-        )
+        decision, found = publish_applied(project, kept, records, request, known, limit=most)
         if store is not None:
             with words_before(f"{folder.name} was published, but the store does not know of it"):
                 store.record(decision, str(folder))

@@ -1,49 +1,81 @@
-"""Define the options that `sfumato publish` and `sfumato apply` share, and read the key's passphrase."""
+"""Define the options that `sfumato publish` and `sfumato apply` share, and build the request from them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from sfumato.interfaces.cli.log import warn
 from sfumato.verification.folder import FORMATS, PROFILES
 
-by_option = click.option("--by", default="", help="Who decided; it goes into the report.")
-
-sign_option = click.option(
-    "--sign",
-    "key",
-    metavar="KEY",
-    type=click.Path(path_type=Path),
-    help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
+_OF_THE_DECISION = (
+    click.option("--why", default="", help="The reason for the choice; it goes into the report."),
+    click.option("--by", default="", help="Who decided; it goes into the report."),
+    click.option(
+        "--sign",
+        "key",
+        metavar="KEY",
+        type=click.Path(path_type=Path),
+        help="An Ed25519 private key (PEM or OpenSSH) to sign the manifest with.",
+    ),
+)
+# Each of these adds to a key of the section [publication]: it has the name of a field of `Publication`.
+_OF_THE_FOLDER = (
+    click.option(
+        "--profile",
+        "profiles",
+        multiple=True,
+        type=click.Choice(PROFILES),
+        help="Add a page with the same facts in the order of a reviewer's template; repeat it for more.",
+    ),
+    click.option(
+        "--format",
+        "formats",
+        multiple=True,
+        type=click.Choice(FORMATS),
+        help="Write the data for Stata (dta) or SPSS (sav), too; may be given several times. Needs "
+        "sfumato[statistics].",
+    ),
+    click.option(
+        "--partition-by",
+        metavar="ATTRIBUTE",
+        help="Lay the Parquet files into folders by the released values of an attribute: sex=Female and so "
+        "on.",
+    ),
 )
 
-profile_option = click.option(
-    "--profile",
-    "profiles",
-    multiple=True,
-    type=click.Choice(PROFILES),
-    help="Add a page with the same facts in the order of a reviewer's template; repeat it for more.",
-)
 
-format_option = click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    type=click.Choice(FORMATS),
-    help="Write the data for Stata (dta) or SPSS (sav), too; may be given several times. Needs "
-    "sfumato[statistics].",
-)
+def publication_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the shared options to a command with an argument FOLDER, and hand it all of them as one request."""
 
-partition_option = click.option(
-    "--partition-by",
-    metavar="ATTRIBUTE",
-    help="Lay the Parquet files into folders by the released values of an attribute: sex=Female and so on.",
-)
+    @wraps(command)
+    def with_request(folder: Path, why: str, by: str, key: Path | None, **given: Any) -> None:
+        from sfumato.workflow.project.project_file import Publication
+        from sfumato.workflow.publish.publication_request import PublicationRequest, require_new
+
+        require_new(folder)
+        of_the_folder = {name: given.pop(name) for name in Publication.__struct_fields__ if name in given}
+        request = PublicationRequest(
+            folder,
+            why,
+            by,
+            publication=Publication(**of_the_folder),
+            key=key,
+            passphrase=_passphrase_of(key),
+        )
+        command(request=request, **given)
+
+    decorated: Callable[..., None] = with_request
+    for option in reversed((*_OF_THE_DECISION, *_OF_THE_FOLDER)):
+        decorated = option(decorated)
+    return decorated
 
 
-def passphrase_of(key: Path | None) -> bytes | None:
+def _passphrase_of(key: Path | None) -> bytes | None:
     """Ask for the passphrase of a key, if there is one and it is locked."""
     from sfumato.verification.signature import is_locked
 

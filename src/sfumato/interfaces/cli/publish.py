@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,42 +13,26 @@ from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
 from sfumato.interfaces.cli.log import warn
-from sfumato.interfaces.cli.publication_options import (
-    by_option,
-    format_option,
-    partition_option,
-    passphrase_of,
-    profile_option,
-    sign_option,
-    warn_of_renamings,
-)
+from sfumato.interfaces.cli.publication_options import publication_options, warn_of_renamings
 from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.runtime.errors import words_before
 from sfumato.workflow.explore.stored_results import frontier_of
 from sfumato.workflow.store.provenance import source_of
 
+if TYPE_CHECKING:
+    from sfumato.workflow.publish.publication_request import PublicationRequest
+
 
 @cli.command()
 @click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.argument("folder", type=click.Path(path_type=Path))
-@click.option("--why", default="", help="The reason for the choice; it goes into the report.")
-@by_option
-@sign_option
-@profile_option
-@format_option
-@partition_option
+@publication_options
 @with_option
 @project_option
 @json_option
 def publish(
     identity: str,
-    folder: Path,
-    why: str,
-    by: str,
-    key: Path | None,
-    profiles: tuple[str, ...],
-    formats: tuple[str, ...],
-    partition_by: str | None,
+    request: PublicationRequest,
     others: tuple[Path, ...],
     project_file: Path | None,
     as_json: bool,
@@ -63,9 +49,11 @@ def publish(
     from sfumato.results.release import released
     from sfumato.workflow.apply.stored_publications import earlier_releases
     from sfumato.workflow.publish.cautions import cautions
-    from sfumato.workflow.publish.publish import Evidence, formula_columns, publish_candidate
+    from sfumato.workflow.publish.data_files import formula_columns
+    from sfumato.workflow.publish.publication_request import Evidence
+    from sfumato.workflow.publish.publish import publish_candidate
 
-    passphrase = passphrase_of(key)
+    folder = request.folder
     project, store = opened(found_project(project_file), create=False)
     with store:
         store.require_writable()
@@ -83,16 +71,8 @@ def publish(
             table,
             schema,
             candidate,
-            evidence,
-            folder,
-            why=why,
-            by=by,
-            profiles=profiles,
-            key=key,
-            passphrase=passphrase,
+            replace(request, evidence=evidence),
             earlier=earlier_releases(store, before, table, schema),
-            formats=formats,
-            partition_by=partition_by,
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):
             store.record(decision, str(folder))

@@ -46,8 +46,8 @@ def sanitize(
     from sfumato.registry import methods
     from sfumato.registry.recipe import Recipe
     from sfumato.workflow.explore.candidate_workers import made_and_measured
+    from sfumato.workflow.publish.data_files import formula_columns
     from sfumato.workflow.publish.loose_manifest import write_with_manifest
-    from sfumato.workflow.publish.publish import formula_columns
 
     texts = methods.text_parameters(methods.look_up("sanitizer", sanitizer))
     recipe = Recipe(sanitizer, parsed(parameters, texts), seed)

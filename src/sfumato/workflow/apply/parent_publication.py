@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,7 +11,6 @@ import numpy as np
 from sfumato.data.hierarchy import Label
 from sfumato.data.table import Table
 from sfumato.kernels.row_groups import number_rows, sum_by_group
-from sfumato.reading.codebook import NO_CODEBOOK
 from sfumato.results.decision import Decision
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding, freeze
@@ -24,7 +23,8 @@ from sfumato.workflow.apply.apply import Applied, applied
 from sfumato.workflow.apply.published_folders import earlier_release, parent_facts, parent_release
 from sfumato.workflow.apply.stored_publications import published_at
 from sfumato.workflow.project.project_file import Project
-from sfumato.workflow.publish.publish import publish
+from sfumato.workflow.publish.publication_request import PublicationRequest
+from sfumato.workflow.publish.publish import publish_release
 from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store
 
@@ -141,17 +141,10 @@ def publish_applied(
     project: Project,
     parent: Parent,
     records: Path,
-    folder: Path,
+    request: PublicationRequest,
     known: Sequence[Path] = (),
     *,
     limit: float | None = None,
-    why: str = "",
-    by: str = "",
-    profiles: Iterable[str] = (),
-    key: Path | None = None,
-    passphrase: bytes | None = None,
-    formats: Iterable[str] = (),
-    partition_by: str | None = None,
 ) -> tuple[Decision, Applied]:
     """Recode the records of a file and publish them with the project's settings.
 
@@ -163,33 +156,18 @@ def publish_applied(
         The release whose recoding is kept.
     records
         The file with the new records.
-    folder
-        Where to write.
+    request
+        What is asked besides the project's settings.
     known
         The folders of other releases that were published before.
     limit
         The largest share of the new records that may be left out; see `apply`.
-    why, by, profiles, key, passphrase, formats, partition_by
-        As in `publish`.
     """
-    earlier = [earlier_release(each, project.schema) for each in known]
-    labelled = bool((*project.publication.formats, *formats))
+    earlier = [earlier_release(folder, project.schema) for folder in known]
     found = applied(parent.recoding, project.table(records), earlier, limit)
-    decision = publish(
-        found.release,
-        folder,
-        project.measures,
-        why=why,
-        by=by,
-        policy=project.policy,
-        publication=project.publication,
+    request = replace(
+        request.with_settings_of(project, records),
         candidate=parent.candidate,
-        profiles=profiles,
-        key=key,
-        passphrase=passphrase,
         parent=parent_facts(parent.candidate, parent.folder, known),
-        formats=formats,
-        partition_by=partition_by,
-        codebook=project.codebook(records) if labelled else NO_CODEBOOK,
     )
-    return decision, found
+    return publish_release(found.release, request), found

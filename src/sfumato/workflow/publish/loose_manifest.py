@@ -13,12 +13,12 @@ from sfumato.runtime.errors import VerificationFailed
 from sfumato.runtime.files import files_beside
 from sfumato.verification.documents import FORMAT, FileFacts, FileManifest, RecipeFacts, json_text, read_json
 from sfumato.verification.folder import fingerprint
+from sfumato.workflow.publish.data_files import release_files
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 from sfumato.workflow.publish.manifest_record import (
     layout_facts,
     requirements_of,
 )
-from sfumato.workflow.publish.publish import release_files
 
 _ENDING = ".manifest.json"
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
+import sfumato
 from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.measures.identity.reidentification import ReidentificationRisk
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
+from sfumato.results.decision import Decision
+from sfumato.results.frontier import Candidate
 from sfumato.results.manifest import ends_at_values, measurement_of, promised_by
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
@@ -29,20 +34,166 @@ from sfumato.results.measurement import (
 )
 from sfumato.results.pareto import Limit
 from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.verification.check import ALWAYS_CLAIMED
 from sfumato.verification.documents import (
+    FORMAT,
     Band,
     Claimed,
+    DecisionFacts,
+    FileFacts,
+    FormatFacts,
     InitialRisk,
     LayoutFacts,
     LimitFacts,
     Manifest,
     OwnerFigure,
     PeopleFacts,
+    RecipeFacts,
     RequirementFacts,
     UnverifiedAttribute,
+    UnverifiedClaims,
 )
+from sfumato.verification.folder import Format, Profile
+from sfumato.verification.signature import fingerprint_of
 from sfumato.workflow.project.default_measures import Written
 from sfumato.workflow.publish.folder_layout import Layout
+from sfumato.workflow.publish.output_formats import Sinks
+from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+
+@dataclass(frozen=True)
+class CheckedPublication:
+    """A release that may be published as requested, and everything that was decided about it.
+
+    Parameters
+    ----------
+    request, release
+        What was asked, and what is published.
+    measures
+        The measures that were taken, as a project file writes them.
+    candidate, evidence, decision
+        The candidate with its measurements, the candidates that it was chosen from, and the choice.
+    profiles, sinks
+        The reviewers' pages, and the formats besides CSV and Parquet.
+    key
+        What signs the manifest, if anything does.
+    """
+
+    request: PublicationRequest
+    release: Release
+    measures: tuple[Written, ...]
+    candidate: Candidate
+    evidence: Evidence
+    decision: Decision
+    profiles: tuple[Profile, ...]
+    sinks: Sinks
+    key: Ed25519PrivateKey | None
+
+    @property
+    def recipe(self) -> Recipe:
+        """How the release was made."""
+        assert self.release.recipe is not None
+        return self.release.recipe
+
+
+def manifest_of(
+    checked: CheckedPublication,
+    written: Release,
+    formats: dict[Format, FormatFacts],
+    files: dict[str, FileFacts],
+) -> Manifest:
+    """Build the manifest; it claims only what the written cells give when they are read again.
+
+    Parameters
+    ----------
+    checked
+        What is published.
+    written
+        The release as a reader sees it in the data files.
+    formats, files
+        What statistics programs see, and the files that were written so far.
+    """
+    release, decision = checked.release, checked.decision
+    counts_people = release.people is not None
+    claims = claims_of(written, _claimable(checked.measures, counts_people=counts_people))
+    claimed = {measurement_of(claim).label for claim in claims}
+    by_owner = [
+        m
+        for m in checked.candidate.measurements
+        if m.label not in claimed or (counts_people and m.axis == "privacy")
+    ]
+    in_claims = [claim for claim in claims if not counts_people or claim.axis != "privacy"]
+    return Manifest(
+        format=FORMAT,
+        sfumato=sfumato.__version__,
+        layout=layout_facts(Layout.of(release)),
+        recipe=RecipeFacts(**json.loads(checked.recipe.public_json())),
+        claims=claims,
+        requirements=requirements_of(written, release, checked.recipe),
+        policy=_limits_of(checked.request.policy, in_claims, by_owner),
+        decision=DecisionFacts(
+            candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
+        ),
+        unverified=_unverified_claims(checked, written, by_owner),
+        profiles=list(checked.profiles),
+        files=files,
+        signed_by=None if checked.key is None else fingerprint_of(checked.key.public_key()),
+        parent=checked.request.parent,
+        partition_by=checked.sinks.partition_by,
+        formats=formats,
+    )
+
+
+def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[Written, ...]:
+    """Return the measures that anyone can recompute from the published cells.
+
+    Where somebody has several records, measures of privacy count people, whom no reader sees; of classes only
+    their records are claimed.
+    """
+    wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
+    built = [(name, build_measure(name)) for name in wanted]
+    return tuple(
+        name
+        for name, asked in built
+        if asked.requires == "release"
+        and (not counts_people or name in ALWAYS_CLAIMED or asked.axis == "utility")
+    )
+
+
+def _unverified_claims(
+    checked: CheckedPublication, written: Release, by_owner: list[Measurement]
+) -> UnverifiedClaims:
+    """Record what only the publisher knows."""
+    from sfumato.workflow.report.bands import Bands
+
+    release, evidence = checked.release, checked.evidence
+    publication, frontier = checked.request.publication, evidence.frontier
+    bands = Bands(evidence.secret)
+    comparable = next((c for c in frontier.comparable if c.id == checked.candidate.id), None)
+    first_label = {m.axis: m.label for m in reversed(checked.candidate.measurements)}
+    return UnverifiedClaims(
+        name=publication.title or checked.request.folder.name,
+        title=publication.title,
+        purpose=publication.purpose,
+        recipients=publication.recipients,
+        safeguards=publication.safeguards,
+        steward=publication.steward,
+        review_by=None if publication.review_by is None else publication.review_by.isoformat(),
+        missing=release.schema.missing,
+        attributes=_unverified_attributes(release, written),
+        tried=dict(Counter(candidate.recipe.sanitizer for candidate in evidence.tried)),
+        efficient=None if comparable is None else not frontier.dominated_by(comparable),
+        headline=[str(first_label[axis]) for axis in ("privacy", "utility") if axis in first_label],
+        figures=_figures_of(by_owner, bands.of, checked.request.policy),
+        initial=_initial_risk(release, bands.of) if checked.profiles else None,
+        notes=list(release.notes),
+        people=None
+        if release.people is None
+        else PeopleFacts(original=release.n_original_people, released=release.n_people),
+    )
 
 
 def layout_facts(layout: Layout) -> LayoutFacts:
@@ -64,23 +215,12 @@ def claims_of(written: Release, measures: Iterable[Written]) -> list[Claimed]:
     return claims
 
 
-def figures_of(
-    measurements: Iterable[Measurement],
+def _figures_of(
+    measurements: Sequence[Measurement],
     band_of: Callable[[Measurement], Band | None],
     policy: Mapping[str, Limit],
 ) -> list[OwnerFigure]:
-    """Return the statements about measurements that only the owner can take.
-
-    Parameters
-    ----------
-    measurements
-        The measurements.
-    band_of
-        Returns the band of one.
-    policy
-        What had to hold.
-    """
-    every = list(measurements)
+    """Return the statements about measurements that only the owner can take."""
     return [
         OwnerFigure(
             measure=each.measure,
@@ -89,23 +229,15 @@ def figures_of(
             axis=each.axis,
             better=each.better,
             band=band_of(each),
-            worst=each.value is not None and each.value == worst_value(every, each.label),
-            met=_met(each, every, policy),
+            worst=each.value is not None and each.value == worst_value(measurements, each.label),
+            met=_met(each, measurements, policy),
         )
-        for each in every
+        for each in measurements
     ]
 
 
-def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]) -> InitialRisk | None:
-    """Return the re-identification risk if the original were published as it is.
-
-    Parameters
-    ----------
-    release
-        A release that knows its original.
-    band_of
-        Returns the band of a measurement.
-    """
+def _initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]) -> InitialRisk | None:
+    """Return the re-identification risk if the original were published as it is."""
     if not isinstance(release, LinkedRelease):
         return None
     (risk,) = ReidentificationRisk().measure(released(release.origin.table, release.schema, {}))
@@ -114,7 +246,7 @@ def initial_risk(release: Release, band_of: Callable[[Measurement], Band | None]
     return InitialRisk(worst=bands[0], average=bands[1])
 
 
-def limits_of(
+def _limits_of(
     policy: Mapping[str, Limit], claims: Sequence[Claimed], owner: Sequence[Measurement]
 ) -> dict[str, LimitFacts]:
     """Return a policy by the measures that it limits."""
@@ -133,13 +265,6 @@ def limits_of(
             attribute=label.attribute,
         )
     return limits
-
-
-def people_facts(release: Release) -> PeopleFacts | None:
-    """Return the number of people behind the records, if someone has several."""
-    if release.people is None:
-        return None
-    return PeopleFacts(original=release.n_original_people, released=release.n_people)
 
 
 def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[RequirementFacts]:
@@ -174,9 +299,9 @@ def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[
     ]
 
 
-def unverified_attributes(release: Release, written: Release) -> list[UnverifiedAttribute]:
+def _unverified_attributes(release: Release, written: Release) -> list[UnverifiedAttribute]:
     """State what only the publisher knows about each attribute, and nothing about a record."""
-    schema, noisy = release.schema, noisy_attributes(release)
+    schema, noisy = release.schema, _noisy_attributes(release)
     plain = set(schema.released) - set(noisy)
     return [
         UnverifiedAttribute(
@@ -196,7 +321,7 @@ def unverified_attributes(release: Release, written: Release) -> list[Unverified
     ]
 
 
-def noisy_attributes(release: Release) -> tuple[str, ...]:
+def _noisy_attributes(release: Release) -> tuple[str, ...]:
     """Return the attributes whose released values are not sets of original ones."""
     return tuple(name for name in release.schema.released if release.cells[name].sets is None)
 
@@ -211,7 +336,7 @@ def unchanged_attributes(release: Release, written: Release) -> tuple[str, ...]:
     written
         The same as a reader sees it.
     """
-    plain = set(release.schema.released) - set(noisy_attributes(release))
+    plain = set(release.schema.released) - set(_noisy_attributes(release))
     return tuple(
         name
         for name in release.schema.released

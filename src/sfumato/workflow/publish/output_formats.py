@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reading.codebook import Codebook
 from sfumato.results.release import Release
-from sfumato.runtime.errors import UserError, suggestion
 from sfumato.verification.documents import FormatFacts, Manifest
 from sfumato.verification.folder import FORMATS, Format
 from sfumato.verification.partition_check import partition_files
 from sfumato.workflow.publish.partitions import check_partition, lay_into_folders
+from sfumato.workflow.publish.publication_request import PublicationRequest, allowed_names
 from sfumato.workflow.publish.statistics_output import require_writer, write_statistics
 
 if TYPE_CHECKING:
@@ -42,19 +42,15 @@ class Sinks:
     codebook: Codebook
 
     @classmethod
-    def of(
-        cls, release: Release, formats: Iterable[str], partition_by: str | None, codebook: Codebook
-    ) -> Sinks:
+    def of(cls, release: Release, request: PublicationRequest) -> Sinks:
         """Check the requested formats before anything is computed."""
-        asked = set(formats)
-        for name in sorted(asked - set(FORMATS)):
-            hint = suggestion(name, FORMATS) or f"; allowed are {', '.join(FORMATS)}"
-            raise UserError(f"formats: cannot be {name!r}{hint}")
-        if asked:
+        formats = allowed_names("formats", request.publication.formats, FORMATS)
+        if formats:
             require_writer()
+        partition_by = request.publication.partition_by
         if partition_by is not None:
             check_partition(release, partition_by)
-        return cls(tuple(name for name in FORMATS if name in asked), partition_by, codebook)
+        return cls(formats, partition_by, request.codebook)
 
     def write(
         self, place: Path, types: Mapping[str, pa.Schema], unchanged: Collection[str]

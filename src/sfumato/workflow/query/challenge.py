@@ -23,7 +23,8 @@ from sfumato.runtime.files import file_beside, folder_beside, write_rows
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.verification.documents import json_text
 from sfumato.workflow.project.default_measures import Written
-from sfumato.workflow.publish.publish import publish, require_new
+from sfumato.workflow.publish.publication_request import require_new
+from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.query import score
 from sfumato.workflow.query.score import MEMBERSHIP, NO, YES, commitment
 

@@ -156,6 +156,7 @@ def _writing(
             stored_parent,
         )
         from sfumato.workflow.apply.stored_publications import known_folders
+        from sfumato.workflow.publish.publication_request import PublicationRequest
         from sfumato.workflow.store.store import Store
 
         target = project.path.parent / name
@@ -171,11 +172,9 @@ def _writing(
                 project,
                 parent,
                 records,
-                target,
+                PublicationRequest(target, given["why"], given["by"]),
                 [earlier for earlier in before if earlier.resolve() != own],
                 limit=_limit(given["limit"]) if given["limit"] else None,
-                why=given["why"],
-                by=given["by"],
             )
             with words_before(f"{name} was published, but the store does not know of it"):
                 store.record(decision, str(target))

@@ -155,7 +155,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
     def write() -> str:
         from sfumato.workflow.apply.stored_publications import earlier_releases, known_folders
         from sfumato.workflow.explore.stored_results import frontier_of
-        from sfumato.workflow.publish.publish import Evidence
+        from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
         from sfumato.workflow.publish.publish import publish_candidate as write_folder
         from sfumato.workflow.store.store import Store
 
@@ -169,10 +169,7 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
                 opened.table,
                 opened.schema,
                 candidate,
-                evidence,
-                target,
-                why=given["why"],
-                by=given["by"],
+                PublicationRequest(target, given["why"], given["by"], evidence=evidence),
                 earlier=earlier_releases(store, before, opened.table, opened.schema),
             )
             store.record(decision, str(target))

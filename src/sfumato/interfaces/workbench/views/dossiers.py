@@ -81,7 +81,7 @@ def dossier_of(request: Request, opened: Opened, candidate: Candidate) -> Future
 def describe(release: Release, candidate: Candidate) -> Dossier:
     """Compute the dossier of a release."""
     from sfumato.interfaces.workbench.views.before_after import before_and_after
-    from sfumato.workflow.publish.publish import formula_columns
+    from sfumato.workflow.publish.data_files import formula_columns
     from sfumato.workflow.report.class_size_curves import class_sizes_chart
     from sfumato.workflow.report.markup import inline_picture
     from sfumato.workflow.report.owner_report import class_facts, losses_of

@@ -1,0 +1,163 @@
+"""Write the records of a release: as CSV and Parquet in a published folder, or as loose files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from sfumato.results.release import Release
+from sfumato.results.written_order import drawn_orders
+from sfumato.runtime.errors import PolicyNotMet, UserError
+from sfumato.runtime.files import files_beside, write_records
+from sfumato.runtime.numerals import number
+from sfumato.sanitizers.soundness import unfit_reason
+from sfumato.workflow.publish.folder_layout import tables_of
+from sfumato.workflow.publish.output_formats import PARQUET
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
+    """Write a release as CSV, Parquet or Feather, each file whole or not at all; return the files.
+
+    A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
+    """
+    files = release_files(release, Path(path))
+    with files_beside([*files]) as places:
+        for place, write in zip(places, files.values(), strict=True):
+            write(place)
+    return tuple(files)
+
+
+def release_files(release: Release, target: Path) -> dict[Path, Callable[[Path], None]]:
+    """Return the files of a release, each with the function that writes it."""
+    require_fit(release)
+    writers: dict[str, Callable[[pa.Table, Path], None]] = {
+        ".csv": _write_csv,
+        ".parquet": _write_parquet,
+        ".feather": _write_feather,
+    }
+    if target.suffix not in writers:
+        raise UserError(f"cannot write {target.name}; name it .csv, .parquet or .feather")
+    tables = tables_of(release, typed=target.suffix != ".csv")
+    return {
+        target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}"): partial(
+            writers[target.suffix], table
+        )
+        for name, table in tables.items()
+    }
+
+
+def require_fit(release: Release) -> None:
+    """Refuse a release that its method declares unfit for publishing."""
+    reason = None if release.recipe is None else unfit_reason(release.recipe.build())
+    if release.recipe is not None and reason is not None:
+        raise PolicyNotMet(
+            f"{release.recipe.sanitizer} is not fit for publication: {reason}; nothing was written"
+        )
+
+
+def formula_columns(release: Release) -> tuple[str, ...]:
+    """Return the columns with texts that a spreadsheet would treat as formulas."""
+
+    def is_formula(label: str | None) -> bool:
+        return label is not None and label.startswith(_FORMULA_SIGNS) and number(label) is None
+
+    return tuple(name for name in release.schema.released if any(map(is_formula, release.cells[name].labels)))
+
+
+def write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
+    """Write the tables as CSV and Parquet, in chunks of records; return the types of each table."""
+    import pyarrow.parquet as pq
+
+    types: dict[str, pa.Schema] = {}
+    texts: dict[str, BinaryIO] = {}
+    typed: dict[str, pq.ParquetWriter] = {}
+    with ExitStack() as open_files:
+        for order in drawn_orders(release):
+            written = tables_of(release, typed=False, order=order)
+            for name, table in written.items():
+                is_first = name not in texts
+                if is_first:
+                    texts[name] = open_files.enter_context((place / f"{name}.csv").open("wb"))
+                write_records(texts[name], table, header=is_first)
+            is_whole = release.group_of is None
+            for name, table in (written if is_whole else tables_of(release, typed=True, order=order)).items():
+                if name not in typed:
+                    types[name] = _types(release) if is_whole else table.schema
+                    parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **PARQUET)
+                    typed[name] = open_files.enter_context(parquet)
+                typed[name].write_table(_with_types(table, types[name]))
+    return types
+
+
+def _types(release: Release) -> pa.Schema:
+    """Return the types of the only table, inferred from all of its records together."""
+    import pyarrow as pa
+
+    fields = []
+    for name in release.schema.released:
+        cells = release.cells[name]
+        # one row for each released value is enough to infer the type
+        row_of = np.zeros(len(cells.labels), dtype=np.int64)
+        row_of[cells.codes] = np.arange(len(cells.codes))
+        fields.append((name, cells.to_arrow(row_of[cells.occurring], encoded=True).type))
+    has_pseudonyms = release.people is not None and release.schema.pseudonym
+    return pa.schema([*fields, (release.person_column, pa.int64())] if has_pseudonyms else fields)
+
+
+def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Give a chunk of records the types of the whole table, so that texts become the numbers they spell."""
+    import pyarrow as pa
+
+    def parser(kind: pa.DataType) -> Callable[[str], int | float | str]:
+        return int if pa.types.is_integer(kind) else float if pa.types.is_floating(kind) else str
+
+    def cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+        if column.type == kind or not pa.types.is_dictionary(kind):
+            return column.cast(kind)
+        parse = parser(kind.value_type)
+        return pa.chunked_array(
+            [
+                pa.DictionaryArray.from_arrays(
+                    chunk.indices,
+                    pa.array([parse(text) for text in chunk.dictionary.to_pylist()], kind.value_type),
+                )
+                for chunk in column.chunks
+            ],
+            type=kind,
+        )
+
+    columns = [cast(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def _write_csv(table: pa.Table, place: Path) -> None:
+    with place.open("wb") as file:
+        write_records(file, table)
+
+
+def _write_parquet(table: pa.Table, place: Path) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, place, **PARQUET)
+
+
+def _write_feather(table: pa.Table, place: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.feather as feather
+
+    # readers of Feather expect plain columns, not dictionaries
+    plain = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    feather.write_feather(table.cast(pa.schema(plain)), str(place))
