@@ -29,9 +29,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
-from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.results.json_schemas import SHAPES, form, schema
 from sfumato.results.release import LinkedRelease
 from sfumato.results.written_order import Order
 

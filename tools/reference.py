@@ -10,13 +10,12 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from sfumato.interfaces.cli import cli
 from sfumato.interfaces.cli.catalogue import catalogue
-from sfumato.interfaces.cli.json_schemas import SHAPES, Shape, form
+from sfumato.results.json_schemas import SHAPES, MethodShape, Shape, form
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 HEADS = {
@@ -41,35 +40,31 @@ def pages() -> dict[str, str]:
     """Return every page by its file name."""
     written = {"command-line.md": _command_line(), "json.md": _json()}
     for kind, (name, title, what) in HEADS.items():
-        entries = [_entry(entry) for entry in catalogue() if entry["kind"] == kind]
+        entries = [_entry(entry) for entry in catalogue() if entry.kind == kind]
         written[name] = "\n\n".join([f"# {title}", what, *entries]) + "\n"
     return written
 
 
-def _entry(entry: dict[str, Any]) -> str:
-    documentation = re.split(
-        r"\n(?:Parameters|References|Examples|Attributes)\n-+\n", entry["documentation"]
-    )[0]
-    parts = [f"## `{entry['name']}`", documentation.strip()]
-    if entry["parameters"]:
+def _entry(entry: MethodShape) -> str:
+    documentation = re.split(r"\n(?:Parameters|References|Examples|Attributes)\n-+\n", entry.documentation)[0]
+    parts = [f"## `{entry.name}`", documentation.strip()]
+    if entry.parameters:
         rows = [
-            f"| `{p['name']}` | `{p['default']}` | {p['bounds']} | {_meaning(entry, p['name'])} |"
-            for p in entry["parameters"]
+            f"| `{p.name}` | `{p.default}` | {p.bounds} | {_meaning(entry, p.name)} |"
+            for p in entry.parameters
         ]
         parts.append("\n".join(["| parameter | default | allowed | meaning |", "|---|---|---|---|", *rows]))
-    if entry["facts"]:
-        parts.append(
-            "Facts: " + ", ".join(f"{name} = {value}" for name, value in entry["facts"].items()) + "."
-        )
-    if entry["reference"]:
-        parts.append(f"Source: {entry['reference']}")
+    if entry.facts:
+        parts.append("Facts: " + ", ".join(f"{name} = {value}" for name, value in entry.facts.items()) + ".")
+    if entry.reference:
+        parts.append(f"Source: {entry.reference}")
     return "\n\n".join(parts)
 
 
-def _meaning(entry: dict[str, Any], parameter: str) -> str:
+def _meaning(entry: MethodShape, parameter: str) -> str:
     """Return what the docstring says of a parameter."""
     name = parameter.replace("-", "_")
-    found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*\n((?:    .*\n?)+)", entry["documentation"], re.MULTILINE)
+    found = re.search(rf"^(?:\w+, )*{name}(?:, \w+)*\n((?:    .*\n?)+)", entry.documentation, re.MULTILINE)
     return " ".join(found.group(1).split()).replace("``", "`") if found else ""
 
 

@@ -19,7 +19,7 @@ PLACES = ("src/sfumato_papers", "tools", "benchmarks")
 OF_COMMANDS = {
     "interfaces.cli.base.json_option",
     "interfaces.cli.base.workers_option",
-    "interfaces.cli.json_schemas.Shape",
+    "results.json_schemas.Shape",
     "interfaces.cli.log.say",
     "interfaces.cli.terminal.echo",
     "interfaces.cli.terminal.print_json",

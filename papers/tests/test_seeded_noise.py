@@ -59,7 +59,7 @@ def test_it_can_neither_be_published_nor_written(hospital: Bound, tmp_path: Path
 
 def test_nobody_is_offered_it() -> None:
     assert "seeded-laplace" not in methods.registered("sanitizer")
-    assert "seeded-laplace" not in [entry["name"] for entry in catalogue()]
+    assert "seeded-laplace" not in [entry.name for entry in catalogue()]
 
 
 def test_a_worker_finds_it_by_its_name() -> None:

@@ -10,13 +10,13 @@ import pytest
 from click.shell_completion import BashComplete
 
 from sfumato.interfaces.cli import cli, command_group
-from sfumato.interfaces.cli.json_schemas import SHAPES
+from sfumato.results.json_schemas import SHAPES
 
 Run = Callable[..., tuple[int, str, str]]
 
 MODULE = '''
 import click
-from sfumato.interfaces.cli.json_schemas import Shape
+from sfumato.results.json_schemas import Shape
 from sfumato.interfaces.cli.terminal import print_json
 
 
@@ -29,7 +29,7 @@ class GreetShape(Shape):
 @click.command()
 def greet():
     """Greet somebody."""
-    print_json("greet", {"greeting": "hello"})
+    print_json("greet", GreetShape("hello"))
 
 
 no_command = greet.callback

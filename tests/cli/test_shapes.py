@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from sfumato.interfaces.cli import cli
-from sfumato.interfaces.cli.json_schemas import SHAPES, form, schema
+from sfumato.results.json_schemas import SHAPES, form, schema
 
 Run = Callable[..., tuple[int, str, str]]
 Printed = Callable[[str, str], dict[str, Any]]

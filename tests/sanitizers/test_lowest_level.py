@@ -103,7 +103,9 @@ def test_the_loss_counts_from_the_original_values() -> None:
 
 
 def test_the_risk_before_anything_is_done_is_that_of_the_exact_values() -> None:
-    assert inspect_table(*people())["risk"]["unique-records"] == 10
+    risk = inspect_table(*people()).risk
+    assert risk is not None
+    assert risk.n_unique == 10
 
 
 def test_noise_is_on_no_level() -> None:

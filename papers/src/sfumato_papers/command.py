@@ -90,7 +90,10 @@ def reproduce(
              sfumato reproduce all
              sfumato reproduce dewri --seeds 1 --no-readings --against earlier/results.json
     """
+    import msgspec
+
     from sfumato_papers.archive import deviations, read_results
+    from sfumato_papers.json_schema import ReproduceShape
     from sfumato_papers.run import FULLY, PAPERS, QUICKLY, Extent, reproduce
 
     other = None if against is None else read_results(against)
@@ -110,7 +113,8 @@ def reproduce(
     differing = [] if other is None else deviations(results, other)
     if as_json:
         told = {"deviations": [asdict(each) for each in differing]} if other is not None else {}
-        print_json("reproduce", {"page": str(done.page), **results, **told})
+        document = {"page": str(done.page), **results, **told}
+        print_json("reproduce", msgspec.convert(document, ReproduceShape))
     else:
         _show(done)
         if other is not None:

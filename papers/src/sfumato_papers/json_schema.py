@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from sfumato.interfaces.cli.json_schemas import Shape
+from sfumato.results.json_schemas import Shape
 
 
 class ReproduceShape(Shape):

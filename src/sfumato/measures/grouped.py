@@ -23,11 +23,11 @@ from sfumato.registry.declarations import (
 from sfumato.registry.display import Picture, as_pandas, listed
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.json_schemas import ByGroupShape, GroupShape
 from sfumato.results.measurement import (
     Measure,
     Measurement,
     build_measure,
-    json_value,
     measure,
     measure_group,
     worst_value,
@@ -110,19 +110,23 @@ class Grouped:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "attribute": self.attribute,
-            "left-out": self.n_left_out,
-            "groups": [
-                {
-                    "group": name,
-                    "records": self.sizes[name],
-                    "values": {label: json_value(self.values(label)[name]) for label in self.labels},
-                }
+        return self.to_shape().to_dict()
+
+    def to_shape(self) -> ByGroupShape:
+        """Return the document for JSON."""
+        values = {label: self.values(label) for label in self.labels}
+        return ByGroupShape.of(
+            self,
+            groups=[
+                GroupShape(
+                    group=name,
+                    records=self.sizes[name],
+                    values={label: by_name[name] for label, by_name in values.items()},
+                )
                 for name in self.groups
             ],
-            "worst": {label: self.worst(label) for label in self.labels},
-        }
+            worst={label: self.worst(label) for label in self.labels},
+        )
 
     def to_arrow(self) -> pa.Table:
         """Return one row for each group: its name, its records, and every measure."""

@@ -1,17 +1,26 @@
-"""Declare the JSON that every command prints with ``--json``, each shape with a version number.
+"""Declare the JSON that commands print with ``--json`` and that `to_dict` returns, each document as a shape.
 
-A new key leaves the number as it is; removing a key or changing its meaning raises it.
+Each shape has a version number. A new key leaves the number as it is; removing a key or changing its meaning
+raises it. The JSON Schemas are derived from the shapes, and commands and nouns build them: a key is declared
+once, here.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from functools import cache
 from importlib import metadata
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from sfumato.results.measurement import json_value
 from sfumato.runtime.errors import ParameterError, suggestion
+
+if TYPE_CHECKING:
+    from sfumato.results.frontier import Frontier
 
 Figure = float | Literal["Infinity", "-Infinity", "NaN"] | None
 """A number; what JSON has no number for is a word, and what does not apply is nothing."""
@@ -26,6 +35,63 @@ class Shape(msgspec.Struct, rename="kebab", forbid_unknown_fields=True, kw_only=
     """A part of what is printed; `number` counts what changed so that a reader must notice."""
 
     number: ClassVar[int] = 1
+
+    @classmethod
+    def of(cls, noun: Any, **more: Any) -> Self:
+        """Build the shape from an object whose attributes have the names of the keys.
+
+        A count may have the prefix ``n_``: the key ``people`` is then `n_people`. Objects inside of it become
+        the shapes that are declared for them. A key that may be left out is, where there is nothing to state.
+
+        Parameters
+        ----------
+        noun
+            The object.
+        **more
+            The keys that it has no attribute for.
+        """
+        keys = dict(more)
+        for field, inner in _fields(cls):
+            if field.name not in keys:
+                own = field.name if hasattr(noun, field.name) else f"n_{field.name}"
+                value = getattr(noun, own)
+                if field.default is not UNSET or value not in (None, (), [], {}):
+                    keys[field.name] = _shaped(value, inner)
+        return cls(**keys)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for JSON; infinity is the text ``Infinity``."""
+        pairs = [(field.encode_name, getattr(self, field.name)) for field, _ in _fields(type(self))]
+        return {key: _plain(value) for key, value in pairs if value is not UNSET}
+
+
+@cache
+def _fields(shape: type[Shape]) -> list[tuple[msgspec.structs.FieldInfo, type[Shape] | None]]:
+    """Return the fields of a shape, each with the shape of what it holds, if it holds some."""
+    return [(field, _shape_within(field.type)) for field in msgspec.structs.fields(shape)]
+
+
+def _shape_within(annotation: Any) -> type[Shape] | None:
+    """Return the shape that an annotation holds, such as that of ``list[WayShape] | None``."""
+    if isinstance(annotation, type) and issubclass(annotation, Shape):
+        return annotation
+    return next((kind for part in get_args(annotation) if (kind := _shape_within(part))), None)
+
+
+def _shaped(value: Any, shape: type[Shape] | None) -> Any:
+    if shape is None or value is None or isinstance(value, Shape):
+        return value
+    return [_shaped(item, shape) for item in value] if isinstance(value, (list, tuple)) else shape.of(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Shape):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return json_value(value)
 
 
 class MeasuredShape(Shape):
@@ -69,8 +135,13 @@ class WayShape(Shape):
     """
 
     id: str
-    sanitizer: str
     parameters: dict[str, Any]
+    sanitizer: str
+
+    @classmethod
+    def of(cls, noun: Any, **more: Any) -> Self:
+        """Build the shape from something with a recipe, which is shown without its seed."""
+        return super().of(noun, **json.loads(noun.recipe.public_json()), **more)
 
 
 class MadeShape(WayShape):
@@ -140,6 +211,20 @@ class FrontierShape(Shape):
     candidates: list[MadeShape]
     not_comparable: list[str]
     infeasible: list[UnmadeShape]
+
+    @classmethod
+    def of(cls, noun: Frontier, **more: Any) -> Self:
+        """Build the shape from a frontier."""
+        efficient, knee = noun.efficient(), noun.knee()
+        return cls(
+            axes=list(noun.axes),
+            candidates=[MadeShape.of(c, efficient=c in efficient, knee=c == knee) for c in noun.candidates],
+            not_comparable=[c.id for c in noun.apart],
+            infeasible=[
+                UnmadeShape(id=c.id, recipe=str(c.recipe), reason=c.infeasible) for c in noun.infeasible
+            ],
+            **more,
+        )
 
 
 class DemoShape(FrontierShape):
@@ -283,8 +368,8 @@ class WorthShape(Shape):
     tighter: StepShape | None
 
 
-class AskShape(Shape):
-    """`sfumato ask`: the answer to a question.
+class AnswerShape(Shape):
+    """The answer to a question.
 
     Parameters
     ----------
@@ -301,8 +386,6 @@ class AskShape(Shape):
         How many candidates were compared, and how many of them keep the limits.
     not_applicable, not_measured
         How many candidates a measure does not apply to, or was not taken of, by measure.
-    policy
-        How the answer stands to the policy.
     """
 
     question: str
@@ -318,6 +401,17 @@ class AskShape(Shape):
     keeping: int
     not_applicable: dict[str, int]
     not_measured: dict[str, int]
+
+
+class AskShape(AnswerShape):
+    """`sfumato ask`: the answer to a question.
+
+    Parameters
+    ----------
+    policy
+        How the answer stands to the policy.
+    """
+
     policy: PolicyShape
 
 
@@ -375,13 +469,13 @@ class WorseOffShape(Shape):
     alike: int
 
 
-class CompareShape(Shape):
-    """`sfumato compare`: two candidates side by side.
+class ComparisonShape(Shape):
+    """Two releases side by side.
 
     Parameters
     ----------
-    releases, recipes
-        The two, and how they were made.
+    releases
+        What the two are called.
     measures, class_sizes, losses
         Both figures of each measure, the sizes of both's classes, and the loss of each attribute in both.
     worse_off, expected
@@ -400,6 +494,17 @@ class CompareShape(Shape):
     released: dict[str, int] | None
     expected: bool
     notes: list[str]
+
+
+class CompareShape(ComparisonShape):
+    """`sfumato compare`: two candidates side by side.
+
+    Parameters
+    ----------
+    recipes
+        How the two were made.
+    """
+
     recipes: list[str]
 
 
@@ -437,7 +542,7 @@ class NewShape(Shape):
     attributes: list[GuessedShape]
 
 
-class SeenShape(Shape):
+class AttributeShape(Shape):
     """An attribute as the project describes it.
 
     Parameters
@@ -456,7 +561,7 @@ class SeenShape(Shape):
     levels: int
 
 
-class RiskShape(Shape):
+class RiskShape(Shape, kw_only=True):
     """What would be found if the table were published as it is.
 
     Parameters
@@ -468,11 +573,11 @@ class RiskShape(Shape):
         with a chance above one in five; not there where nothing is quasi-identifying.
     """
 
-    sentences: list[str]
     unique_records: int | UnsetType = UNSET
     smallest_class: int | UnsetType = UNSET
     average_risk: float | UnsetType = UNSET
     share_at_risk: float | UnsetType = UNSET
+    sentences: list[str]
 
 
 class InsensitiveShape(Shape):
@@ -564,7 +669,7 @@ class InspectShape(Shape):
     records: int
     people: int
     distinct_rows: int
-    attributes: list[SeenShape]
+    attributes: list[AttributeShape]
     risk: RiskShape
     insensitive: list[InsensitiveShape]
     warnings: list[str]
@@ -670,8 +775,8 @@ class ByGroupShape(Shape):
     """
 
     attribute: str
-    groups: list[GroupShape]
     left_out: int
+    groups: list[GroupShape]
     worst: dict[str, str | None]
 
 

@@ -119,19 +119,19 @@ def _parent_release(project: Project, store: Store | None, parent: str, original
 def _report(found: Applied, folder: Path, *, as_json: bool) -> None:
     release = found.release
     if as_json:
+        from sfumato.results.json_schemas import ApplyShape
+
         withheld = {name or "no class": count for name, count in found.withheld.items()}
-        print_json(
-            "apply",
-            {
-                "folder": str(folder),
-                "records": release.n_records,
-                "new-records": release.n_original,
-                "withheld": withheld,
-                "suppressed": found.n_failing,
-                "earlier-releases": found.n_earlier,
-                "unrecognized": found.n_unrecognized,
-            },
+        document = ApplyShape(
+            folder=str(folder),
+            records=release.n_records,
+            new_records=release.n_original,
+            withheld=withheld,
+            suppressed=found.n_failing,
+            earlier_releases=found.n_earlier,
+            unrecognized=found.n_unrecognized,
         )
+        print_json("apply", document)
         return
     echo(
         f"{release.n_records:,} of {release.n_original:,} records published in {folder} with the recoding of "

@@ -61,6 +61,7 @@ def ask(
              sfumato ask "best l, best k where loss <= 20%" --project admissions.toml
     """
     from sfumato.results.frontier import broken_limits, only_made
+    from sfumato.results.json_schemas import AskShape, PolicyShape
     from sfumato.workflow.choose.question import parse, unmeasured
     from sfumato.workflow.choose.question_answer import ask as answer
 
@@ -78,7 +79,7 @@ def ask(
     found = answer(candidates, question)
     broken = [] if found.candidate is None else broken_limits(found.candidate, project.policy)
     if as_json:
-        print_json("ask", {**found.to_dict(), "policy": {"broken": broken}})
+        print_json("ask", AskShape.of(found.to_shape(), policy=PolicyShape(broken=broken)))
     else:
         print_answer(found, broken)
     if found.candidate is None:

@@ -1,4 +1,4 @@
-"""Describe everything registered as plain data, for `sfumato methods` and the documentation."""
+"""Describe everything registered, for `sfumato methods` and the documentation."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import re
 from typing import Any, get_args, get_type_hints
 
 from sfumato.registry import methods
+from sfumato.results.json_schemas import MethodShape, ParameterShape
 from sfumato.runtime.errors import ParameterError, suggestion
 
 
-def catalogue() -> list[dict[str, Any]]:
+def catalogue() -> list[MethodShape]:
     """Return an entry for every sanitizer, model, measure, search and miner."""
     return [_entry(kind, name) for kind in get_args(methods.Kind) for name in methods.registered(kind)]
 
 
-def entry(name: str) -> dict[str, Any]:
+def entry(name: str) -> MethodShape:
     """Return the entry of one name; if there is none, propose a similar name."""
-    entries = {each["name"]: each for each in catalogue()}
+    entries = {method.name: method for method in catalogue()}
     if name not in entries:
         raise ParameterError(
             f"nothing is called {name!r}{suggestion(name, entries)} (sfumato methods lists them all)"
@@ -26,33 +27,34 @@ def entry(name: str) -> dict[str, Any]:
     return entries[name]
 
 
-def _entry(kind: methods.Kind, name: str) -> dict[str, Any]:
+def _entry(kind: methods.Kind, name: str) -> MethodShape:
     cls = methods.look_up(kind, name)
     documentation = inspect.getdoc(cls) or ""
     bounds, types = methods.bounds_of(cls), get_type_hints(cls)
-    return {
-        "name": name,
-        "kind": kind,
-        "summary": " ".join(documentation.split("\n\n")[0].split()),
-        "parameters": [
-            {
-                "name": key,
+    reference = _section(documentation, "References")
+    return MethodShape(
+        name=name,
+        kind=kind,
+        summary=" ".join(documentation.split("\n\n")[0].split()),
+        parameters=[
+            ParameterShape(
+                name=key,
                 # the bounds are told in words, next to the type
-                "type": inspect.formatannotation(types[field.name]) if key in bounds else str(field.type),
-                "default": _default(field),
-                "bounds": bounds.get(key, ""),
-            }
+                type=inspect.formatannotation(types[field.name]) if key in bounds else str(field.type),
+                default=_default(field),
+                bounds=bounds.get(key, ""),
+            )
             for key, field in methods.parameters_of(cls).items()
         ],
-        "facts": {
+        facts={
             fact: getattr(cls, fact)
             for fact in ("guards", "monotone", "strict", "axis", "better", "needs", "predicts")
             if isinstance(getattr(cls, fact, None), (str, bool))
         },
-        "reference": _section(documentation, "References"),
-        "paper": short_reference(_section(documentation, "References")),
-        "documentation": documentation,
-    }
+        reference=reference,
+        paper=short_reference(reference),
+        documentation=documentation,
+    )
 
 
 def _default(field: dataclasses.Field[Any]) -> str:

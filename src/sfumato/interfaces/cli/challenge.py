@@ -58,6 +58,7 @@ def challenge_outsiders(
     Example: sfumato challenge 3f9a challenge --known age --known sex --targets 200
              sfumato score challenge guesses.csv challenge-answers.json
     """
+    from sfumato.results.json_schemas import ChallengeShape
     from sfumato.workflow.query.challenge import challenge
 
     project, store = opened(found_project(project_file), create=False)
@@ -80,16 +81,10 @@ def challenge_outsiders(
         policy=project.policy,
     )
     if as_json:
-        facts = {
-            "folder": str(folder),
-            "answers": str(private),
-            "records": made.release.n_records,
-            "targets": made.targets,
-            "control": made.control,
-            "known": list(made.known),
-            "questions": list(made.questions),
-        }
-        print_json("challenge", facts)
+        document = ChallengeShape.of(
+            made, folder=str(folder), answers=str(private), records=made.release.n_records
+        )
+        print_json("challenge", document)
         return
     echo(f"{made.targets:,} targets, {made.control:,} of them not in the data, written to {folder}")
     echo(f"Keep {private} to yourself: it has the answers and what opens their seals")

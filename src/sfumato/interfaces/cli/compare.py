@@ -33,6 +33,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     \b
     Example: sfumato compare 3f9a 81c2 --picture classes.svg
     """
+    from sfumato.results.json_schemas import CompareShape
     from sfumato.workflow.choose.comparison import compare as side_by_side
 
     project, store = opened(found_project(project_file), create=False)
@@ -51,6 +52,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
         sizes = [release.classes.sizes for release in releases]
         write_private(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
     if as_json:
-        print_json("compare", {**found.to_dict(), "recipes": [str(candidate.recipe) for candidate in pair]})
+        recipes = [str(candidate.recipe) for candidate in pair]
+        print_json("compare", CompareShape.of(found.to_shape(), recipes=recipes))
     else:
         print_comparison(found, [name_of(candidate.recipe) for candidate in pair])

@@ -28,6 +28,8 @@ def completion(shell: str, as_json: bool) -> None:
         raise ParameterError(f"completion for {shell} is not to be had; take one of {', '.join(_SHELLS)}")
     script = kind(cli, {}, "sfumato", "_SFUMATO_COMPLETE").source()
     if as_json:
-        print_json("completion", {"shell": shell, "script": script})
+        from sfumato.results.json_schemas import CompletionShape
+
+        print_json("completion", CompletionShape(shell=shell, script=script))
     else:
         echo(script)

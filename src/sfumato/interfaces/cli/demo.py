@@ -11,7 +11,7 @@ import click
 from sfumato.interfaces.cli.base import cli, json_option, seed_option, workers_option
 from sfumato.interfaces.cli.command_context import explored, opened, write_report
 from sfumato.interfaces.cli.log import say
-from sfumato.interfaces.cli.terminal import echo, frontier_facts, print_frontier, print_json
+from sfumato.interfaces.cli.terminal import echo, print_frontier, print_json
 from sfumato.workflow.explore.stored_results import source_now, stored_frontier
 
 
@@ -43,7 +43,9 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
         report = folder / "report.html"
         write_report(project, frontier, report)
         if as_json:
-            print_json("demo", {**frontier_facts(frontier, frontier.infeasible), "report": str(report)})
+            from sfumato.results.json_schemas import DemoShape
+
+            print_json("demo", DemoShape.of(frontier, report=str(report)))
             return
         print_frontier(project, frontier, frontier.infeasible, everything=False)
     allowed = replace(frontier, candidates=frontier.within(project.policy))

@@ -29,8 +29,6 @@ from sfumato.interfaces.cli.command_context import (
 )
 from sfumato.interfaces.cli.completers import measures
 from sfumato.interfaces.cli.terminal import (
-    course_facts,
-    dry_run_facts,
     echo,
     print_course,
     print_dry_run,
@@ -100,6 +98,7 @@ def explore(
     \b
     Example: sfumato explore admissions.toml --budget 5m
     """
+    from sfumato.results.json_schemas import DryRunShape, ExploreShape, GrownShape
     from sfumato.runtime.errors import Infeasible, MethodFailed
     from sfumato.workflow.explore.convergence import growth_of
 
@@ -108,7 +107,8 @@ def explore(
     if dry_run:
         found = counted(project, workers)
         if as_json:
-            print_json("dry-run", dry_run_facts(found, limit))
+            document = DryRunShape.of(found, candidates=found.n_open, budget=limit)
+            print_json("dry-run", document)
         else:
             print_dry_run(found, limit)
         return
@@ -128,17 +128,19 @@ def explore(
             kind = MethodFailed if all(each.failed for each in infeasible) else Infeasible
             raise kind(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
         if as_json:
-            facts = {
-                "made": state.done - state.infeasible,
-                "known": state.known,
-                "infeasible": len(infeasible),
-                "failed": sum(each.failed for each in infeasible),
-                **course_facts(state, growth),
-            }
-            print_json(
-                "explore",
-                {**facts, "store": str(store.path), "efficient": [c.id for c in frontier.efficient()]},
+            outcome = ExploreShape.of(
+                state,
+                made=state.done - state.infeasible,
+                infeasible=len(infeasible),
+                failed=sum(each.failed for each in infeasible),
+                left=state.total - state.done,
+                budget_spent=state.is_spent,
+                seconds=state.elapsed,
+                hypervolume=[GrownShape(seconds=when, value=volume) for when, volume in growth.steps],
+                store=str(store.path),
+                efficient=[c.id for c in frontier.efficient()],
             )
+            print_json("explore", outcome)
             require_comparable(project, frontier)
             return
     echo(

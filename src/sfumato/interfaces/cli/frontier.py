@@ -17,7 +17,7 @@ from sfumato.interfaces.cli.command_context import (
     write_report,
 )
 from sfumato.interfaces.cli.completers import measures
-from sfumato.interfaces.cli.terminal import frontier_facts, print_frontier, print_json
+from sfumato.interfaces.cli.terminal import print_frontier, print_json
 from sfumato.workflow.explore.stored_results import stored_frontier
 
 
@@ -70,7 +70,9 @@ def frontier(
     if report is not None:
         write_report(project, found, report)
     if as_json:
-        print_json("frontier", frontier_facts(found, found.infeasible))
+        from sfumato.results.json_schemas import FrontierShape
+
+        print_json("frontier", FrontierShape.of(found))
     else:
         print_frontier(project, found, found.infeasible, everything=everything)
     require_comparable(project, found)

@@ -28,22 +28,20 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     from sfumato.workflow.explore.inspection import inspect as look_at
 
     with words_shown():
-        facts = look_at(file, None, **given).to_dict()
+        found = look_at(file, None, **given)
+        document = found.to_shape()
     if as_json:
-        print_json("inspect", facts)
+        print_json("inspect", document)
         return
     print_table(
-        f"{facts['records']:,} records, {facts['distinct-rows']:,} different",
-        ["attribute", "role", "kind", "distinct", "missing", "levels"],
-        [
-            [a["name"], a["role"], a["kind"], f"{a['distinct']:,}", f"{a['missing']:,}", str(a["levels"])]
-            for a in facts["attributes"]
-        ],
+        f"{found.n_records:,} records, {found.n_rows:,} different",
+        [*found.attribute_rows[0]],
+        [[*row.values()] for row in found.attribute_rows],
     )
     echo()
-    for sentence in facts["risk"]["sentences"]:
+    for sentence in found.sentences:
         echo(sentence)
-    if facts["singling-out"]["columns"]:
-        print_singling_out(facts["singling-out"])
-    for warning in facts["warnings"]:
+    if found.singling_out is not None and found.singling_out.columns:
+        print_singling_out(found.singling_out)
+    for warning in found.warnings:
         warn(warning)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from sfumato.runtime.errors import printable, shortened
+
+if TYPE_CHECKING:
+    from sfumato.results.json_schemas import Shape
 
 Style = Literal["text", "json"]
 Level = Literal["info", "warning", "error"]
@@ -51,18 +54,22 @@ def say(message: str, **facts: Any) -> None:
 
 def report_error_in_json(kind: str, message: str, exit_code: int) -> None:
     """Report an error to a program that asked for JSON."""
-    _line("error", {"kind": kind, "message": message, "exit-code": exit_code})
+    from sfumato.results.json_schemas import ErrorShape
+
+    _line("error", ErrorShape(kind=kind, message=message, exit_code=exit_code))
 
 
 def _log(level: Level, message: str, words: str, **facts: Any) -> None:
     if logs_json():
+        from sfumato.results.json_schemas import LogShape
+
         when = datetime.now(UTC).isoformat(timespec="milliseconds")
-        _line("log", {"time": when, "level": level, "message": message, **facts})
+        _line("log", LogShape(time=when, level=level, message=message, **facts))
     else:
         click.echo(printable(words, kept="\n"), err=True)
 
 
-def _line(shape: str, facts: dict[str, Any]) -> None:
-    from sfumato.interfaces.cli.json_schemas import form
+def _line(name: str, document: Shape) -> None:
+    from sfumato.results.json_schemas import form
 
-    click.echo(printable(json.dumps({"format": form(shape), **facts})), err=True)
+    click.echo(printable(json.dumps({"format": form(name), **document.to_dict()})), err=True)

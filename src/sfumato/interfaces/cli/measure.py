@@ -13,7 +13,6 @@ from sfumato.interfaces.cli.command_context import broken_in, loaded, parsed
 from sfumato.interfaces.cli.completers import measures
 from sfumato.interfaces.cli.log import warn
 from sfumato.interfaces.cli.terminal import (
-    judgement_facts,
     print_groups,
     print_json,
     print_judgement,
@@ -107,6 +106,7 @@ def measure_release(
     from sfumato.measures import measure
     from sfumato.measures.grouped import measure_by
     from sfumato.reading.arrow_files import read_arrow
+    from sfumato.results.json_schemas import MeasuredShape, MeasureShape, PolicyShape
     from sfumato.workflow.external import read_release, untrue_cells
     from sfumato.workflow.publish.loose_manifest import of_other_data
 
@@ -138,14 +138,16 @@ def measure_release(
     untrue = untrue_cells(judged) if match is not None else None
     broken = [] if names else broken_in(project, measurements)
     if as_json:
-        print_json(
-            "measure",
-            {
-                **judgement_facts(release, judged, untrue, measurements),
-                "by": None if grouped is None else grouped.to_dict(),
-                "policy": {"broken": broken},
-            },
+        document = MeasureShape.of(
+            judged,
+            release=str(release),
+            original_records=judged.n_original,
+            untrue_cells=untrue,
+            measurements=[MeasuredShape.of(m) for m in measurements],
+            by=None if grouped is None else grouped.to_shape(),
+            policy=PolicyShape(broken=broken),
         )
+        print_json("measure", document)
     else:
         print_judgement(release, judged, untrue, measurements)
         if grouped is not None:

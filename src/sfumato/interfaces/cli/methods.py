@@ -19,28 +19,29 @@ def methods(name: str | None, as_json: bool) -> None:
     Example: sfumato methods mondrian
     """
     from sfumato.interfaces.cli.catalogue import catalogue, entry
+    from sfumato.results.json_schemas import MethodsShape
 
     if name is not None:
         found = entry(name)
         if as_json:
             print_json("method", found)
         else:
-            echo(f"{found['name']} ({found['kind']})\n\n{found['documentation']}")
+            echo(f"{found.name} ({found.kind})\n\n{found.documentation}")
         return
     entries = catalogue()
     if as_json:
-        print_json("methods", {"methods": entries})
+        print_json("methods", MethodsShape(methods=entries))
         return
-    for kind in dict.fromkeys(each["kind"] for each in entries):
+    for kind in dict.fromkeys(method.kind for method in entries):
         rows = [
             [
-                each["name"],
-                ", ".join(f"{p['name']} = {p['default']}" for p in each["parameters"]),
-                each["summary"],
-                each["paper"],
+                method.name,
+                ", ".join(f"{p.name} = {p.default}" for p in method.parameters),
+                method.summary,
+                method.paper,
             ]
-            for each in entries
-            if each["kind"] == kind
+            for method in entries
+            if method.kind == kind
         ]
         print_table(
             "searches" if kind == "search" else f"{kind}s",

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from sfumato.interfaces.cli.base import cli, dialect_options, json_option, query_option, table_option
-from sfumato.interfaces.cli.terminal import echo, guess_facts, print_json, print_table, words_shown
+from sfumato.interfaces.cli.terminal import echo, print_json, print_table, words_shown
 from sfumato.runtime.errors import UserError
 
 
@@ -36,6 +36,7 @@ def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) ->
     """
     from sfumato.reading.databases import is_address
     from sfumato.reading.sources import source_at
+    from sfumato.results.json_schemas import GuessedShape, NewShape
     from sfumato.workflow.project.new_project import start_project
 
     source_at(data, **dialect)
@@ -48,7 +49,8 @@ def new(data: str, output: Path | None, as_json: bool, **dialect: str | None) ->
     with words_shown():
         table, guesses = start_project(data, target, given)
     if as_json:
-        print_json("new", {"project": str(target), "attributes": [guess_facts(each) for each in guesses]})
+        guessed = [GuessedShape.of(column) for column in guesses]
+        print_json("new", NewShape(project=str(target), attributes=guessed))
         return
     print_table(
         f"{table.n_records:,} records of {named.name}, first guesses",

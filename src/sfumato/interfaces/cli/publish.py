@@ -46,6 +46,7 @@ def publish(
     Example: sfumato publish 3f9a published --by "A. Steward" --why "the knee of the frontier"
     """
     from sfumato.measures.identity.uniqueness import alone_by_insensitive, warnings_of
+    from sfumato.results.json_schemas import DecidedShape, PublishShape
     from sfumato.results.release import released
     from sfumato.workflow.apply.stored_publications import earlier_releases
     from sfumato.workflow.publish.cautions import cautions
@@ -78,9 +79,10 @@ def publish(
             store.record(decision, str(folder))
     warn_of_renamings(folder)
     if as_json:
-        print_json(
-            "publish", {"folder": str(folder), "decision": decision.to_dict(), "records": release.n_records}
+        document = PublishShape(
+            folder=str(folder), decision=DecidedShape.of(decision), records=release.n_records
         )
+        print_json("publish", document)
         return
     echo(f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells")
     warn_of_formulas(formula_columns(release))

@@ -44,11 +44,12 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
     Example: sfumato query published "count where age >= 40 and sex = Female by occupation"
              sfumato query published "mean age by sex" --reading uniform
     """
+    from sfumato.results.json_schemas import QueryShape
     from sfumato.workflow.query.query_answer import query
 
     found = query(folder, question, reading=reading)
     if as_json:
-        print_json("query", found.to_dict())
+        print_json("query", QueryShape.of(found))
     else:
         _print(found)
 

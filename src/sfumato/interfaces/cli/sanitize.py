@@ -11,7 +11,6 @@ from sfumato.interfaces.cli.command_context import loaded, parsed
 from sfumato.interfaces.cli.completers import sanitizers
 from sfumato.interfaces.cli.terminal import (
     echo,
-    measurement_facts,
     print_json,
     print_measurements,
     warn_of_formulas,
@@ -45,6 +44,7 @@ def sanitize(
 
     from sfumato.registry import methods
     from sfumato.registry.recipe import Recipe
+    from sfumato.results.json_schemas import MeasuredShape, SanitizeShape
     from sfumato.workflow.explore.candidate_workers import made_and_measured
     from sfumato.workflow.publish.data_files import formula_columns
     from sfumato.workflow.publish.loose_manifest import write_with_manifest
@@ -58,15 +58,13 @@ def sanitize(
         release, measurements = made_and_measured(table, schema, recipe, project.measures)
     written, manifest = write_with_manifest(release, output)
     if as_json:
-        print_json(
-            "sanitize",
-            {
-                "output": [str(place) for place in written],
-                "manifest": str(manifest),
-                "recipe": str(release.recipe),
-                **measurement_facts(measurements),
-            },
+        document = SanitizeShape(
+            output=[str(place) for place in written],
+            manifest=str(manifest),
+            recipe=str(release.recipe),
+            measurements=[MeasuredShape.of(m) for m in measurements],
         )
+        print_json("sanitize", document)
         return
     places = " and ".join(str(place) for place in written)
     echo(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from sfumato.interfaces.cli.base import cli, json_option
 from sfumato.interfaces.cli.terminal import echo, print_json, print_table
 from sfumato.runtime.errors import UserError, VerificationFailed
+
+if TYPE_CHECKING:
+    from sfumato.results.json_schemas import ScoredShape
 
 
 @cli.command("score")
@@ -27,27 +29,37 @@ def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> 
     \b
     Example: sfumato score challenge guesses.csv challenge-answers.json
     """
+    import msgspec
+
+    from sfumato.results.json_schemas import ScoredShape, ScoreShape
     from sfumato.workflow.query.score import Unsealed, scored
 
     try:
-        found = scored(folder, guesses, answers)
+        found = msgspec.convert(scored(folder, guesses, answers), list[ScoredShape])
     except Unsealed as problem:
         raise VerificationFailed(str(problem)) from None
     except ValueError as problem:
         raise UserError(str(problem)) from None
     if as_json:
-        print_json("score", {"scores": found})
+        print_json("score", ScoreShape(scores=found))
         return
     heads = ["question", "guesses", "right", "control guesses", "right", "risk", "95% interval"]
     print_table("", heads, [_scored_row(row) for row in found])
     for row in found:
-        if row["undefined"] is not None:
-            echo(f"{row['question']}: no risk, because {row['undefined']}")
+        if row.undefined is not None:
+            echo(f"{row.question}: no risk, because {row.undefined}")
 
 
-def _scored_row(row: Mapping[str, Any]) -> list[str]:
-    figures = ["-" if row[name] is None else f"{row[name]:.1%}" for name in ("rate", "control-rate", "risk")]
-    ends = row["interval"]
-    interval = "-" if ends is None else f"{ends[0]:.1%} to {ends[1]:.1%}"
-    counts = [f"{row[name]:,}" for name in ("guesses", "control-guesses")]
-    return [row["question"], counts[0], figures[0], counts[1], figures[1], figures[2], interval]
+def _scored_row(row: ScoredShape) -> list[str]:
+    def share(figure: float | None) -> str:
+        return "-" if figure is None else f"{figure:.1%}"
+
+    return [
+        row.question,
+        f"{row.guesses:,}",
+        share(row.rate),
+        f"{row.control_guesses:,}",
+        share(row.control_rate),
+        share(row.risk),
+        "-" if row.interval is None else " to ".join(map(share, row.interval)),
+    ]

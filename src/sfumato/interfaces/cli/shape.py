@@ -21,12 +21,13 @@ def shape(name: str | None, as_json: bool) -> None:
     \b
     Example: sfumato shape frontier > frontier.schema.json
     """
-    from sfumato.interfaces.cli.json_schemas import form, names_of_shapes, schema, shape_of
+    from sfumato.results.json_schemas import NamedShape, ShapesShape, form, names_of_shapes, schema, shape_of
 
     if name is not None:
         echo(json.dumps(schema(name), indent=2))
     elif as_json:
-        print_json("shapes", {"shapes": [{"name": each, "is": form(each)} for each in names_of_shapes()]})
+        listed = [NamedShape(name=each, is_=form(each)) for each in names_of_shapes()]
+        print_json("shapes", ShapesShape(shapes=listed))
     else:
         for each in names_of_shapes():
             echo(f"{form(each):24} {(getattr(shape_of(each), '__doc__', '') or '').partition(chr(10))[0]}")

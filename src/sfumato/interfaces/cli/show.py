@@ -9,7 +9,7 @@ import click
 from sfumato.interfaces.cli.base import cli, json_option, project_option
 from sfumato.interfaces.cli.command_context import found_project, opened, source_shown, write_report
 from sfumato.interfaces.cli.completers import candidates
-from sfumato.interfaces.cli.terminal import candidate_facts, echo, name_of, print_json, print_measurements
+from sfumato.interfaces.cli.terminal import echo, name_of, print_json, print_measurements
 from sfumato.workflow.explore.stored_results import stored_frontier
 
 
@@ -40,8 +40,16 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:
-        facts = candidate_facts(candidate, efficient=candidate in found.efficient())
-        print_json("show", {**facts, "dominated-by": [c.id for c in beaten_by], "policy": {"broken": broken}})
+        from sfumato.results.json_schemas import PolicyShape, ShowShape
+
+        document = ShowShape.of(
+            candidate,
+            efficient=candidate in found.efficient(),
+            knee=False,
+            dominated_by=[c.id for c in beaten_by],
+            policy=PolicyShape(broken=broken),
+        )
+        print_json("show", document)
         return
     echo(f"{candidate.id}  {name_of(candidate.recipe)}")
     if candidate.also:

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sfumato.measures.grouped import Grouped
-    from sfumato.reading.role_guess import Guess
+    from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.registry.recipe import Recipe
     from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.json_schemas import Shape
     from sfumato.results.measurement import Measurement
     from sfumato.results.release import Release
     from sfumato.workflow.choose.comparison import Comparison
@@ -134,63 +135,17 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 119.5 else f"{seconds / 60:.0f} min"
 
 
-def print_json(shape: str, facts: Mapping[str, Any]) -> None:
-    """Print facts for a pipeline, in a shape of `sfumato.interfaces.cli.json_schemas`.
+def print_json(name: str, document: Shape) -> None:
+    """Print a document for a pipeline, in the shape of this name.
 
     What could steer a terminal is written as an escape.
     """
-    from sfumato.interfaces.cli.json_schemas import form
+    from sfumato.results.json_schemas import form
 
-    whole = {"format": form(shape), **facts}
-    written = json.dumps(whole, indent=2, ensure_ascii=not _shows_every_letter(), allow_nan=False)
+    whole = {"format": form(name), **document.to_dict()}
+    shows_every_letter = (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
+    written = json.dumps(whole, indent=2, ensure_ascii=not shows_every_letter, allow_nan=False)
     click.echo(printable(written, kept="\n"))
-
-
-def _shows_every_letter() -> bool:
-    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
-
-
-def measurement_facts(measurements: Iterable[Measurement]) -> dict[str, Any]:
-    """Return measurements as plain data."""
-    return {"measurements": [each.to_dict() for each in measurements]}
-
-
-def candidate_facts(candidate: Candidate, *, efficient: bool, knee: bool = False) -> dict[str, Any]:
-    """Return a candidate as plain data, without its seed."""
-    return {
-        "id": candidate.id,
-        **json.loads(candidate.recipe.public_json()),
-        "efficient": efficient,
-        "knee": knee,
-        "infeasible": candidate.infeasible,
-        "also": [{"id": way.id, **json.loads(way.recipe.public_json())} for way in candidate.also],
-        **measurement_facts(candidate.measurements),
-    }
-
-
-def frontier_facts(found: Frontier, infeasible: tuple[Candidate, ...]) -> dict[str, Any]:
-    """Return a frontier as plain data."""
-    efficient, knee = found.efficient(), found.knee()
-    return {
-        "axes": list(found.axes),
-        "candidates": [
-            candidate_facts(c, efficient=c in efficient, knee=c == knee) for c in found.candidates
-        ],
-        "not-comparable": [c.id for c in found.apart],
-        "infeasible": [{"id": c.id, "recipe": str(c.recipe), "reason": c.infeasible} for c in infeasible],
-    }
-
-
-def course_facts(state: Progress, growth: Growth) -> dict[str, Any]:
-    """Return how an exploration went as plain data."""
-    return {
-        "equal": state.equal,
-        "refined": state.refined,
-        "left": state.total - state.done,
-        "budget-spent": state.is_spent,
-        "seconds": state.elapsed,
-        "hypervolume": [{"seconds": seconds, "value": volume} for seconds, volume in growth.steps],
-    }
 
 
 def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
@@ -219,17 +174,6 @@ def print_course(state: Progress, growth: Growth, budget: float | None) -> None:
         )
 
 
-def dry_run_facts(found: DryRun, budget: float | None) -> dict[str, Any]:
-    """Return what an exploration would do as plain data."""
-    return {
-        "candidates": found.n_open,
-        "known": found.n_known,
-        "searches": found.n_searches,
-        "memory": found.memory,
-        "budget": budget,
-    }
-
-
 def print_dry_run(found: DryRun, budget: float | None) -> None:
     """Print what an exploration would do."""
     searches = "one search" if found.n_searches == 1 else f"{found.n_searches} searches"
@@ -239,18 +183,6 @@ def print_dry_run(found: DryRun, budget: float | None) -> None:
     if budget is not None:
         echo(f"Never more than the budget of {_duration(budget)}")
     echo(f"About {found.memory / 1e9:.2g} GB of memory")
-
-
-def guess_facts(guessed: Guess) -> dict[str, Any]:
-    """Return a guess as plain data."""
-    return {
-        "name": guessed.name,
-        "role": guessed.role,
-        "kind": guessed.kind,
-        "distinct": guessed.n_distinct,
-        "missing": guessed.n_missing,
-        "reason": guessed.reason,
-    }
 
 
 def print_frontier(
@@ -359,22 +291,6 @@ def print_measurements(measurements: Iterable[Measurement]) -> None:
     print_table("", ["measure", "of", "value", "", "detail"], rows)
 
 
-def judgement_facts(
-    place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
-) -> dict[str, Any]:
-    """Return the findings on an external release as plain data."""
-    return {
-        "release": str(place),
-        "records": release.n_records,
-        "original-records": release.n_original,
-        "suppressed": release.n_suppressed,
-        "type": release.type,
-        "notes": list(release.notes),
-        "untrue-cells": None if untrue is None else dict(untrue),
-        **measurement_facts(measurements),
-    }
-
-
 def print_judgement(
     place: Path, release: Release, untrue: Mapping[str, int] | None, measurements: Iterable[Measurement]
 ) -> None:
@@ -467,30 +383,30 @@ def warn_of_formulas(columns: tuple[str, ...]) -> None:
         )
 
 
-def print_singling_out(found: Mapping[str, Any]) -> None:
+def print_singling_out(found: Distinction) -> None:
     """Print how much each column contributes to singling people out."""
     from sfumato.results import formatting
 
     share = formatting.share
-    unique = f"{share(found['unique'])} of the {found['counted']}"
     echo()
     print_table(
-        f"{unique} are unique in the quasi-identifiers. What each column adds to that:",
+        f"{share(found.unique)} of the {found.counted} are unique in the quasi-identifiers. "
+        "What each column adds to that:",
         ["attribute", "role", "pairs told apart", "unique would be", "part in the smallest sets"],
         [
             [
-                each["name"],
-                each["role"],
-                share(each["separation"]),
-                share(each["unique"]) + (" without it" if each["part"] is not None else " with it"),
-                "" if each["part"] is None else share(each["part"]),
+                column.name,
+                column.role,
+                share(column.separation),
+                share(column.unique) + (" without it" if column.part is not None else " with it"),
+                "" if column.part is None else share(column.part),
             ]
-            for each in found["columns"]
+            for column in found.columns
         ],
     )
-    for each in found["sets"][:3]:
-        single_out = "singles out" if len(each["columns"]) == 1 else "together single out"
-        echo(f"{formatting.joined(each['columns'])} {single_out} {each['people']:,} {found['counted']}.")
+    for each in found.sets[:3]:
+        single_out = "singles out" if len(each.columns) == 1 else "together single out"
+        echo(f"{formatting.joined(each.columns)} {single_out} {each.n_people:,} {found.counted}.")
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:

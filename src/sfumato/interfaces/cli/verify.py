@@ -35,6 +35,7 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
     \b
     Example: sfumato verify published --key publisher.pem
     """
+    from sfumato.results.json_schemas import CheckedShape, VerifyShape
     from sfumato.runtime.errors import CannotTell, VerificationFailed
     from sfumato.workflow.publish.verify import verify as check
     from sfumato.workflow.publish.verify import write_certificate
@@ -43,20 +44,11 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
     if certificate is not None:
         write_certificate(found, folder, certificate, by=by)
     if as_json:
-        listed = [
-            {
-                "what": each.what,
-                "holds": each.holds,
-                "unverified": each.unverified,
-                "undecided": each.undecided,
-                "problem": each.problem,
-            }
-            for each in found
-        ]
-        outcomes = {0: "verified", 2: "wrong", 4: "cannot tell"}
-        print_json(
-            "verify", {"verified": found.holds, "outcome": outcomes[found.exit_code], "checks": listed}
+        outcome = {0: "verified", 2: "wrong", 4: "cannot tell"}[found.exit_code]
+        document = VerifyShape(
+            verified=found.holds, outcome=outcome, checks=[CheckedShape.of(check) for check in found]
         )
+        print_json("verify", document)
     else:
         for each in found:
             mark = f"{_MARKS[each.outcome]:<10}"

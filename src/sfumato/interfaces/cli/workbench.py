@@ -43,7 +43,9 @@ def workbench(project: Path | None, port: int, no_browser: bool, address: str, a
 
     def tell(start: str) -> None:
         if as_json:
-            print_json("workbench", {"address": start})
+            from sfumato.results.json_schemas import WorkbenchShape
+
+            print_json("workbench", WorkbenchShape(address=start))
         else:
             say(f"The workbench is open: {start}\nStop it with Ctrl-C; everything stored is kept.")
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -22,6 +22,7 @@ from sfumato.data.table import People, Table
 from sfumato.kernels.people_counts import people_by_group
 from sfumato.kernels.row_groups import number_rows, sum_by_group
 from sfumato.results import formatting
+from sfumato.results.json_schemas import SinglingOutShape
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Codes, Integers
 
@@ -113,13 +114,7 @@ class Distinction:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "unique": self.unique,
-            "counted": self.counted,
-            "columns": [asdict(column) for column in self.columns],
-            "sets": [{"columns": list(alone.columns), "people": alone.n_people} for alone in self.sets],
-            "most-together": self.most_together,
-        }
+        return SinglingOutShape.of(self).to_dict()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from sfumato.measures.identity.reidentification import WeightedK
 from sfumato.measures.utility.percentiles import percentile
 from sfumato.models.distances import jensen_shannon
 from sfumato.registry.declarations import Better
-from sfumato.results.measurement import Measure, Measurement, json_value, measure
+from sfumato.results.json_schemas import ComparisonShape, PairShape, SizesShape
+from sfumato.results.measurement import Measure, Measurement, measure
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.errors import ParameterError
@@ -133,43 +134,22 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; infinity is the text ``Infinity``."""
-        return {
-            "releases": list(self.names),
-            "measures": [
-                {
-                    "measure": each.label,
-                    "attribute": each.attribute,
-                    "better": each.better,
-                    "values": [json_value(each.first), json_value(each.second)],
-                    "verdict": each.verdict,
-                }
-                for each in self.figures
+        return self.to_shape().to_dict()
+
+    def to_shape(self) -> ComparisonShape:
+        """Return the document for JSON."""
+        return ComparisonShape.of(
+            self,
+            releases=list(self.names),
+            measures=[
+                PairShape.of(figure, measure=figure.label, values=(figure.first, figure.second))
+                for figure in self.figures
             ],
-            "class-sizes": [
-                {
-                    "classes": sizes.n_classes,
-                    "smallest": sizes.smallest,
-                    "percentiles": {str(percent): size for percent, size in sizes.percentiles.items()},
-                    "largest": sizes.largest,
-                    "weighted-k": sizes.weighted_k,
-                }
+            class_sizes=[
+                SizesShape.of(sizes, percentiles={str(p): size for p, size in sizes.percentiles.items()})
                 for sizes in self.class_sizes
             ],
-            "losses": {name: list(pair) for name, pair in self.losses.items()},
-            "worse-off": [
-                {
-                    "by": each.by,
-                    "attribute": each.attribute,
-                    "first": each.first,
-                    "second": each.second,
-                    "alike": each.alike,
-                }
-                for each in self.worse_off
-            ],
-            "released": None if self.released is None else dict(self.released),
-            "expected": self.expected,
-            "notes": list(self.notes),
-        }
+        )
 
     def __str__(self) -> str:
         from sfumato.workflow.report.comparison_text import comparison_words

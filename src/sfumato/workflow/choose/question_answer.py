@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import UNSET
+
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier, only_made
-from sfumato.results.measurement import Measurement, json_value
+from sfumato.results.json_schemas import AnswerShape, ChosenShape, StepShape, WorthShape
+from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import Bound, Question, better_of, parse, resolve
 
@@ -105,30 +107,31 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON; infinity is the text ``Infinity``."""
-        return {
-            "question": str(self.question),
-            "answered": self.candidate is not None,
-            "candidate": _facts(self.candidate),
-            "figures": json_value(self.figures),
-            "ties": [candidate.id for candidate in self.ties],
-            "trade-offs": [_facts(c, self._goals) for c in self.trade_offs],
-            "runner-up": _facts(self.runner_up, self.question.measures),
-            "limits": [
-                {
-                    "limit": str(worth.limit),
-                    "value": json_value(worth.value),
-                    "looser": _step_facts(worth.looser),
-                    "best-buy": _step_facts(worth.best_buy),
-                    "tighter": _step_facts(worth.tighter),
-                }
+        return self.to_shape().to_dict()
+
+    def to_shape(self) -> AnswerShape:
+        """Return the document for JSON."""
+        measures = self.question.measures
+        return AnswerShape.of(
+            self,
+            question=str(self.question),
+            answered=self.candidate is not None,
+            candidate=_chosen(self.candidate),
+            ties=[candidate.id for candidate in self.ties],
+            trade_offs=[_chosen(candidate, self._goals) for candidate in self.trade_offs],
+            runner_up=_chosen(self.runner_up, measures),
+            limits=[
+                WorthShape(
+                    limit=str(worth.limit),
+                    value=worth.value,
+                    looser=_step(worth.looser),
+                    best_buy=_step(worth.best_buy),
+                    tighter=_step(worth.tighter),
+                )
                 for worth in self.limits
             ],
-            "nearest": _facts(self.nearest, self.question.measures),
-            "compared": self.n_compared,
-            "keeping": self.n_keeping,
-            "not-applicable": dict(self.not_applicable),
-            "not-measured": dict(self.not_measured),
-        }
+            nearest=_chosen(self.nearest, measures),
+        )
 
     @property
     def _goals(self) -> tuple[str, ...]:
@@ -371,19 +374,17 @@ def _counted(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _facts(candidate: Candidate | None, names: Iterable[str] = ()) -> dict[str, Any] | None:
+def _chosen(candidate: Candidate | None, names: Iterable[str] = ()) -> ChosenShape | None:
     """Return a candidate without its seed, with its values of some measures."""
     if candidate is None:
         return None
-    figures = {name: candidate.value(name) for name in names}
-    recipe = json.loads(candidate.recipe.public_json())
-    shown: dict[str, Any] = {"in-words": formatting.recipe_in_words(candidate.recipe)}
-    if candidate.also:
-        shown["also"] = [formatting.recipe_in_words(way.recipe) for way in candidate.also]
-    return {"id": candidate.id, **recipe, **shown, **({"figures": json_value(figures)} if figures else {})}
+    return ChosenShape.of(
+        candidate,
+        in_words=formatting.recipe_in_words(candidate.recipe),
+        also=[formatting.recipe_in_words(way.recipe) for way in candidate.also] or UNSET,
+        figures={name: candidate.value(name) for name in names} or UNSET,
+    )
 
 
-def _step_facts(step: Step | None) -> dict[str, Any] | None:
-    if step is None:
-        return None
-    return {"at": json_value(step.at), "candidate": step.candidate.id, "figures": json_value(step.figures)}
+def _step(step: Step | None) -> StepShape | None:
+    return None if step is None else StepShape.of(step, candidate=step.candidate.id)

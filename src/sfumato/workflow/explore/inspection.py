@@ -26,6 +26,7 @@ from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.registry.display import listed
 from sfumato.results import formatting
+from sfumato.results.json_schemas import AttributeShape, InspectShape, RiskShape
 from sfumato.results.measurement import Measurement, measure
 from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.workflow.project.project_file import Project
@@ -166,46 +167,31 @@ class Inspection:
             "is (person, in the section [data]). Otherwise records of one person count as protection.",
         )
 
+    @property
+    def attribute_rows(self) -> list[dict[str, str]]:
+        """What is known of each attribute, in words by the heads of a table; every face shows this table."""
+        shapes = [AttributeShape.of(attribute).to_dict() for attribute in self.attributes]
+        return [
+            {
+                "attribute" if key == "name" else key: value if isinstance(value, str) else f"{value:,}"
+                for key, value in shape.items()
+            }
+            for shape in shapes
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
-        return {
-            "records": self.n_records,
-            "people": self.n_people,
-            "distinct-rows": self.n_rows,
-            "attributes": [
-                {
-                    "name": each.name,
-                    "role": each.role,
-                    "kind": each.kind,
-                    "distinct": each.n_distinct,
-                    "missing": each.n_missing,
-                    "levels": each.n_levels,
-                }
-                for each in self.attributes
-            ],
-            "risk": {**self._risk_facts(), "sentences": list(self.sentences)},
-            "insensitive": [
-                {
-                    "attributes": list(each.attributes),
-                    "sensitive": each.sensitive,
-                    "alone": each.n_alone,
-                    "share": each.share,
-                }
-                for each in self.insensitive
-            ],
-            "warnings": list(self.warnings),
-            **({} if self.singling_out is None else {"singling-out": self.singling_out.to_dict()}),
-        }
+        return self.to_shape().to_dict()
 
-    def _risk_facts(self) -> dict[str, Any]:
-        if self.risk is None:
-            return {}
-        return {
-            "unique-records": self.risk.n_unique,
-            "smallest-class": self.risk.smallest_class,
-            "average-risk": self.risk.average,
-            "share-at-risk": self.risk.share_at_risk,
-        }
+    def to_shape(self) -> InspectShape:
+        """Return the document that `sfumato inspect --json` prints."""
+        risk = RiskShape(sentences=list(self.sentences))
+        if self.risk is not None:
+            risk.unique_records = self.risk.n_unique
+            risk.smallest_class = self.risk.smallest_class
+            risk.average_risk = self.risk.average
+            risk.share_at_risk = self.risk.share_at_risk
+        return InspectShape.of(self, distinct_rows=self.n_rows, risk=risk)
 
     def __repr__(self) -> str:
         records = f"{self.n_records:,} records, {self.n_rows:,} of them different"
@@ -260,7 +246,7 @@ def inspect(
 
 def _inspected_with(records: Table, table: Table, schema: Schema) -> Inspection:
     """Inspect a bound table, and the columns of the records that were read."""
-    return replace(_inspected(table, schema), singling_out=singling_out(records, schema))
+    return replace(inspect_table(table, schema), singling_out=singling_out(records, schema))
 
 
 def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
@@ -282,12 +268,8 @@ def with_guessed_roles(table: Table) -> tuple[Table, Schema]:
     ).bind(known)
 
 
-def inspect_table(table: Table, schema: Schema) -> dict[str, Any]:
-    """Return the inspection of a table and its bound schema as plain data."""
-    return _inspected(table, schema).to_dict()
-
-
-def _inspected(table: Table, schema: Schema) -> Inspection:
+def inspect_table(table: Table, schema: Schema) -> Inspection:
+    """Inspect a table with its bound schema, without what each column adds to singling people out."""
     attributes = tuple(_attribute(table, schema, attribute) for attribute in schema.attributes)
     as_it_is = released(table, schema, {})
     return Inspection(

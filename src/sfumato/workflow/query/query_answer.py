@@ -15,7 +15,7 @@ from sfumato.data.hierarchy import Label
 from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
 from sfumato.measures.utility.estimation.reconstruction import Reconstruction
 from sfumato.registry.methods import value_kind
-from sfumato.results.measurement import json_value
+from sfumato.results.json_schemas import QueryShape
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.runtime.errors import ParameterError, suggestion
@@ -63,13 +63,6 @@ class AnswerRow:
     least: float | None = None
     most: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
-        figures = {"value": self.value, "deviation": self.deviation, "least": self.least, "most": self.most}
-        return {"by": dict(self.by)} | {
-            name: None if figure is None else json_value(figure) for name, figure in figures.items()
-        }
-
 
 @dataclass(frozen=True)
 class QueryAnswer:
@@ -105,14 +98,7 @@ class QueryAnswer:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {
-            "query": self.query,
-            "reading": self.reading,
-            "records": self.records,
-            "left-out": self.left_out,
-            "rows": [row.to_dict() for row in self.rows],
-            "notes": list(self.notes),
-        }
+        return QueryShape.of(self).to_dict()
 
 
 def query(

@@ -65,11 +65,7 @@ def _hierarchy_words(attribute: Attribute) -> str:
 
 def inspection_html(found: Inspection) -> str:
     """Show the attributes of a table, and how risky it is as it is."""
-    rows = [
-        [a.name, a.role, a.kind, f"{a.n_distinct:,}", f"{a.n_missing:,}", str(a.n_levels)]
-        for a in found.attributes
-    ]
-    heads = ["attribute", "role", "kind", "distinct", "missing", "levels"]
+    heads, rows = [*found.attribute_rows[0]], [[*row.values()] for row in found.attribute_rows]
     said = f"of {found.n_records:,} records, {found.n_rows:,} of them different"
     return _card("Inspection", said, heads, rows, [*found.sentences, *found.warnings])
 

@@ -114,7 +114,7 @@ def _form(
         publication=opened.project.publication,
         where=opened.project.path.parent.name,
         decisions=decisions,
-        cautions=cautions(candidate.recipe, len(decisions), opened.inspection["warnings"]),
+        cautions=cautions(candidate.recipe, len(decisions), opened.inspection.warnings),
         **measured_facts(opened, frontier, candidate),
     )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sfumato.interfaces.workbench.addresses import named
 from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sfumato.data.table import Table
     from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.reading.role_guess import Guess
+    from sfumato.workflow.explore.inspection import Inspection
     from sfumato.workflow.project.project_file import Project
 
 DATA_SUFFIXES = (
@@ -65,7 +66,7 @@ class Opened:
         return source_of(self.table, self.schema)
 
     @cached_property
-    def inspection(self) -> dict[str, Any]:
+    def inspection(self) -> Inspection:
         """The facts about the data, and how risky it is as it is."""
         from sfumato.workflow.explore.inspection import inspect_table
 
