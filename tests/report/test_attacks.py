@@ -20,7 +20,7 @@ from sfumato.workflow.publish.manifest_record import (
     layout_of,
 )
 from sfumato.workflow.publish.verify import read_written
-from sfumato.workflow.report.attack_rows import attack_rows, attacks_left, attacks_tried
+from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried, attacks_tried
 from sfumato.workflow.report.published_report import published_facts
 
 KNOWN = (
@@ -50,7 +50,7 @@ RISK = Measurement(
 
 
 def names(taken: tuple[str, ...], **given: str) -> list[str]:
-    return [row["name"] for row in attacks_left(taken, **given)]  # type: ignore[arg-type]
+    return [row["name"] for row in attacks_not_tried(taken, **given)]  # type: ignore[arg-type]
 
 
 def test_an_attack_is_told_with_its_attacker_interval_control_group_and_guessing() -> None:
@@ -80,7 +80,7 @@ def test_the_worst_of_four_attacks_has_tried_all_four() -> None:
 
 
 def test_what_would_not_apply_says_why() -> None:
-    reasons = {row["name"]: row["reason"] for row in attacks_left((), "synthetic")}
+    reasons = {row["name"]: row["reason"] for row in attacks_not_tried((), "synthetic")}
     assert "made up" in reasons["border-gain"]
     assert reasons["inference"] == ""
 
@@ -103,7 +103,7 @@ def test_a_published_report_tells_attacks_as_bands_and_no_rate(folder: Path) -> 
         assert row["rates"] == {}
         assert row["interval"] == ""
         assert row["notes"] == []
-    assert "downcoding" in [row["name"] for row in told["attacks_left"]]
+    assert "downcoding" in [row["name"] for row in told["attacks_not_tried"]]
 
 
 def test_the_published_page_says_it_and_can_be_written_again(folder: Path) -> None:

@@ -103,7 +103,8 @@ def explore(
     from sfumato.workflow.explore.convergence import growth_of
 
     project = without(loaded(found_project(project_file)), left_out)
-    limit = _limit(project.budget if budget is None else budget)
+    limit = project.budget if budget is None else budget
+    limit = None if limit == math.inf else limit
     if dry_run:
         found = counted(project, workers)
         if as_json:
@@ -151,7 +152,3 @@ def explore(
     print_course(state, growth, limit)
     require_comparable(project, frontier)
     echo(f"See them:  sfumato frontier {project.path}")
-
-
-def _limit(budget: float | None) -> float | None:
-    return None if budget == math.inf else budget

@@ -198,19 +198,22 @@ def print_frontier(
     more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in found.axes)]
     told = [name for name in more if any(c.value(name) is not None for c in listed)]
     shown = list(dict.fromkeys([*found.axes, *told]))
-    rows = [
-        [
-            candidate.id,
-            _recipes(candidate),
-            _marks(
-                efficient=everything and candidate in efficient,
-                knee=candidate == knee,
-                allowed=candidate in allowed,
-            ),
-            *(_value(name, candidate.value(name)) for name in shown),
-        ]
-        for candidate in listed
-    ]
+    rows = []
+    for candidate in listed:
+        marks = {
+            "efficient": everything and candidate in efficient,
+            "knee": candidate == knee,
+            "against the policy": candidate not in allowed,
+        }
+        equal = f" (+{len(candidate.also)} equal)" if candidate.also else ""
+        rows.append(
+            [
+                candidate.id,
+                name_of(candidate.recipe) + equal,
+                ", ".join(word for word, holds in marks.items() if holds),
+                *(_value(name, candidate.value(name)) for name in shown),
+            ]
+        )
     heads = ["id", "release", "", *shown]
     n_fitting = _n_fitting(heads, rows, fewest=3 + len(found.axes))
     print_table(
@@ -266,16 +269,6 @@ def name_of(recipe: Recipe) -> str:
     return recipe_name(recipe)
 
 
-def _recipes(candidate: Candidate) -> str:
-    """Return the recipe of a candidate, and the number of other recipes for the same release."""
-    return name_of(candidate.recipe) + (f" (+{len(candidate.also)} equal)" if candidate.also else "")
-
-
-def _marks(*, efficient: bool, knee: bool, allowed: bool) -> str:
-    marks = {"efficient": efficient, "knee": knee, "against the policy": not allowed}
-    return ", ".join(word for word, holds in marks.items() if holds)
-
-
 def print_measurements(measurements: Iterable[Measurement]) -> None:
     """Print measurements as a table."""
     rows = [
@@ -302,8 +295,12 @@ def print_judgement(
         counted = f"{release.n_records:,} of {release.n_original:,} records"
         kept = f"{counted}, {release.n_suppressed:,} suppressed{changed}"
     echo(f"{place.name}: {kept}")
-    for note in (*release.notes, *([] if untrue is None else [_truth_words(untrue)])):
+    for note in release.notes:
         echo(f"- {note}")
+    if untrue is not None:
+        false = ", ".join(f"{count:,} in {name!r}" for name, count in untrue.items() if count)
+        warning = f"Warning: released values that do not stand for the original one: {false}."
+        echo(f"- {warning if false else 'Every released value stands for the original one.'}")
     taken = list(measurements)
     for axis in ("privacy", "utility"):
         _print_axis(axis, [m for m in taken if m.axis == axis])
@@ -327,14 +324,6 @@ def print_groups(found: Grouped) -> None:
     echo("* does worst")
     if found.n_left_out:
         echo(f"{found.n_left_out:,} records are in groups that are too small to be told")
-
-
-def _truth_words(untrue: Mapping[str, int]) -> str:
-    false = {name: count for name, count in untrue.items() if count}
-    if not false:
-        return "Every released value stands for the original one."
-    counts = ", ".join(f"{count:,} in {name!r}" for name, count in false.items())
-    return f"Warning: released values that do not stand for the original one: {counts}."
 
 
 def _print_axis(axis: str, measurements: list[Measurement]) -> None:
@@ -416,10 +405,13 @@ def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    def is_number(cell: str) -> bool:
+        return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
+
     shown = Text(printable(title)) if title else None
     table = RichTable(title=shown, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for position, head in enumerate(heads):
-        numeric = bool(rows) and all(_is_number(row[position]) for row in rows)
+        numeric = bool(rows) and all(is_number(row[position]) for row in rows)
         table.add_column(
             Text(printable(head)),
             justify="right" if numeric else "left",
@@ -436,10 +428,6 @@ def _width() -> int:
 
     console = Console()
     return console.width if console.is_terminal else max(console.width, 160)
-
-
-def _is_number(cell: str) -> bool:
-    return cell.translate(dict.fromkeys(map(ord, ",.-e+%"))).isdigit() or cell == "∞"
 
 
 def _value(measure: str, value: float | None) -> str:

@@ -64,12 +64,6 @@ def parent_facts(
 def check_folder(folder: Path, schema: Schema) -> Manifest:
     """Return the manifest of a published folder that has these attributes and unchanged data."""
     manifest = read_manifest(folder)
-    _check_attributes(folder, manifest, schema)
-    _check_unchanged(folder, manifest)
-    return manifest
-
-
-def _check_attributes(folder: Path, manifest: Manifest, schema: Schema) -> None:
     roles = {name: facts.role for name, facts in manifest.layout.attributes.items()}
     wanted = {name: schema[name].role for name in schema.released}
     different = sorted(name for name in {*roles, *wanted} if roles.get(name) != wanted.get(name))
@@ -78,12 +72,10 @@ def _check_attributes(folder: Path, manifest: Manifest, schema: Schema) -> None:
             f"{folder.name} was not published from this project: {different[0]!r} is not the same attribute "
             "in both; give a folder with the same columns and roles"
         )
-
-
-def _check_unchanged(folder: Path, manifest: Manifest) -> None:
     for name in table_names(manifest.layout):
         facts = manifest.files.get(f"{name}.csv")
         if facts is None or fingerprint(folder, f"{name}.csv") != (facts.sha256, facts.bytes):
             raise UserError(
                 f"{name}.csv of {folder.name} was changed after it was published; `sfumato verify` says more"
             )
+    return manifest

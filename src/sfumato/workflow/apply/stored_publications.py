@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from sfumato.data.schema import Schema
@@ -20,9 +21,10 @@ from sfumato.workflow.store.store import Store
 def published_at(store: Store, identity: str) -> Path | None:
     """Return the folder of the candidate's own first publication, if it still exists."""
     for decision, folder in zip(store.decisions(), store.folders(), strict=True):
-        manifest = _manifest_of(Path(folder)) if decision.candidate == identity else None
-        if manifest is not None and manifest.parent is None:
-            return Path(folder)
+        if decision.candidate == identity:
+            with suppress(SfumatoError):
+                if read_manifest(Path(folder)).parent is None:
+                    return Path(folder)
     return None
 
 
@@ -32,8 +34,12 @@ def known_folders(store: Store | None, schema: Schema) -> tuple[list[Path], int]
     One cannot that is gone, was changed, or has other attributes than the project has by now.
     """
     stored = [Path(folder) for folder in (store.folders() if store is not None else [])]
-    found = [folder for folder in stored if _is_comparable(folder, schema)]
-    return found, len(stored) - len(found)
+    comparable = []
+    for folder in stored:
+        with suppress(SfumatoError):
+            check_folder(folder, schema)
+            comparable.append(folder)
+    return comparable, len(stored) - len(comparable)
 
 
 def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema: Schema) -> list[Release]:
@@ -66,19 +72,4 @@ def _recipe(store: Store, manifest: Manifest, source: str) -> Recipe | None:
     try:
         return store.find(manifest.decision.candidate, source).recipe
     except StoreError:
-        return None
-
-
-def _is_comparable(folder: Path, schema: Schema) -> bool:
-    try:
-        check_folder(folder, schema)
-    except SfumatoError:
-        return False
-    return True
-
-
-def _manifest_of(folder: Path) -> Manifest | None:
-    try:
-        return read_manifest(folder)
-    except SfumatoError:
         return None

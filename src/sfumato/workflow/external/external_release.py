@@ -15,7 +15,7 @@ from sfumato.results.label_parsing import Spellings
 from sfumato.results.origin import Origin
 from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells
-from sfumato.runtime.arrays import Booleans, Integers
+from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError
 from sfumato.workflow.external.column_matching import ReleaseColumns, named_as_in
 from sfumato.workflow.external.foreign_labels import WrittenColumn, withheld_cells
@@ -198,7 +198,10 @@ def _kept_rows(
     written: Mapping[str, WrittenColumn], schema: Schema, weights: Integers, suppressed: Suppressed
 ) -> tuple[Integers, list[str]]:
     """Return the rows that are published records, and a note on those assumed to be suppressed."""
-    starred = _all_withheld(written, schema.quasi_identifiers, len(weights))
+    columns = [written[name] for name in schema.quasi_identifiers if name in written]
+    starred = np.full(len(weights), bool(columns))
+    for column in columns:
+        starred &= column.withheld[column.codes]
     count = f"Records that are * in every quasi-identifier: {weights[starred].sum():,}."
     if suppressed == "leave-out" and starred.any():
         if starred.all():
@@ -212,15 +215,6 @@ def _kept_rows(
         "--suppressed leave-out counts them so."
     )
     return np.arange(len(weights)), [note]
-
-
-def _all_withheld(written: Mapping[str, WrittenColumn], names: Iterable[str], n_rows: int) -> Booleans:
-    """Return for each row whether all of these columns withhold its value; never if there are none."""
-    columns = [written[name] for name in names if name in written]
-    withheld = np.full(n_rows, bool(columns))
-    for column in columns:
-        withheld &= column.withheld[column.codes]
-    return withheld
 
 
 def _cells(

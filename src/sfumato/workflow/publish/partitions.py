@@ -94,7 +94,8 @@ def lay_into_folders(place: Path, table: str, column: str, **options: Any) -> No
         for group in range(file.num_row_groups):
             for value, own in _by_value(file.read_row_group(group), column):
                 if value not in writers:
-                    target = _target(place, table, column, value)
+                    target = place / partition_file(table, column, None if value is None else str(value))
+                    target.parent.mkdir(parents=True)
                     writers[value] = open_files.enter_context(pq.ParquetWriter(target, inside, **options))
                 writers[value].write_table(own)
     _check_readable([*writers], column)
@@ -109,12 +110,6 @@ def _by_value(records: pa.Table, column: str) -> Iterator[tuple[Any, pa.Table]]:
     ends = np.cumsum(np.bincount(codes, minlength=len(told.dictionary)))
     for value, first, end in zip(told.dictionary.to_pylist(), [0, *ends[:-1]], ends, strict=True):
         yield value, ordered.slice(first, end - first)
-
-
-def _target(place: Path, table: str, column: str, value: Any) -> Path:
-    target = place / partition_file(table, column, None if value is None else str(value))
-    target.parent.mkdir(parents=True)
-    return target
 
 
 def _check_type(kind: pa.DataType, column: str) -> None:

@@ -211,18 +211,16 @@ def _comparable_name(name: str, program: _Program) -> str:
 
 def _free_name(name: str, program: _Program, taken: Collection[str]) -> str:
     """Return the name, or the nearest one that the program accepts and no other column has."""
-    plain = name if _is_accepted(name, program) else _accepted_name(name, program)
+    plain = name
+    if not _is_accepted(name, program):
+        letters = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name).strip("_")
+        plain = letters[: program.longest_name - 2]
+        plain = plain if _is_accepted(plain, program) else f"v_{plain}"
     number, free = 1, plain
     while _comparable_name(free, program) in taken:
         number += 1
         free = f"{plain[: program.longest_name - 4]}_{number}"
     return free
-
-
-def _accepted_name(name: str, program: _Program) -> str:
-    letters = "".join(sign if sign.isascii() and sign.isalnum() else "_" for sign in name).strip("_")
-    plain = letters[: program.longest_name - 2]
-    return plain if _is_accepted(plain, program) else f"v_{plain}"
 
 
 def _write(table: pa.Table, place: Path, program: _Program, facts: FormatFacts) -> None:

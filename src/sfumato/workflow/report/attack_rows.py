@@ -32,7 +32,7 @@ def attack_rows(measurements: Iterable[Measurement]) -> list[dict[str, Any]]:
     Parameters
     ----------
     measurements
-        What was measured of one release; what is no attack is left out.
+        What was measured of one release; other measures have no row.
     """
     return [
         claimed_row(found) | {"attacker": attacker_of(found.measure), "rates": _rates(found)}
@@ -55,7 +55,7 @@ def attacks_tried(taken: Iterable[str]) -> frozenset[str]:
     return given.union(*(getattr(methods.find("measure", name), "includes", ()) for name in given))
 
 
-def attacks_left(taken: Iterable[str], release_type: ReleaseType | None = None) -> list[dict[str, Any]]:
+def attacks_not_tried(taken: Iterable[str], release_type: ReleaseType | None = None) -> list[dict[str, Any]]:
     """Return the attacks that were not tried, each with the reason where it would not apply.
 
     Parameters

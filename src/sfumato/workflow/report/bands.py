@@ -42,7 +42,9 @@ class Bands:
         """Return the band that contains a value of a measure; zero and infinity have bands of their own."""
         if value == 0 or math.isinf(value):
             return value, value
-        place = self._place(label, attribute)
+        # where the bands of this measure begin between two powers of two, from 0 to 1
+        digest = hmac.new(self.secret, f"band {label} {attribute}".encode(), hashlib.sha256).digest()
+        place = int.from_bytes(digest[:7]) / 2**56
         low = 2.0 ** (math.floor(math.log2(abs(value)) - place) + place)
         return (low, 2 * low) if value > 0 else (-2 * low, -low)
 
@@ -57,11 +59,6 @@ class Bands:
         if formatting.measure_words(measurement.measure).unit == "share" and value <= 1:
             high = min(high, 1.0)
         return Band(low=json_value(low), high=json_value(high))
-
-    def _place(self, label: str, attribute: str | None) -> float:
-        """Return where the bands of a measure begin between two powers of two, from 0 to 1."""
-        drawn = hmac.new(self.secret, f"band {label} {attribute}".encode(), hashlib.sha256).digest()
-        return int.from_bytes(drawn[:7]) / 2**56
 
 
 def band_words(measure: str, band: Band | None) -> str:

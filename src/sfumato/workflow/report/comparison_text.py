@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sfumato.results import formatting
-from sfumato.workflow.choose.comparison import Comparison, Figure, WorseOff
+from sfumato.workflow.choose.comparison import Comparison, WorseOff
 
 
 def comparison_words(found: Comparison) -> list[str]:
@@ -13,11 +13,15 @@ def comparison_words(found: Comparison) -> list[str]:
 
 def figure_rows(found: Comparison) -> list[list[str]]:
     """Return one row for each measure: its name, both values and which is better."""
+    verdicts = {None: "", "first": found.names[0], "second": found.names[1], "alike": "the same"}
     return [
         [
             figure.label + (f" of {figure.attribute}" if figure.attribute else ""),
-            *(_value_words(figure.label, value) for value in (figure.first, figure.second)),
-            _verdict(found, figure),
+            *(
+                "n/a" if value is None else formatting.value_of(figure.label, value)
+                for value in (figure.first, figure.second)
+            ),
+            verdicts[figure.verdict],
         ]
         for figure in found.figures
     ]
@@ -48,16 +52,6 @@ def loss_rows(found: Comparison) -> list[list[str]]:
         [name, *("n/a" if loss is None else formatting.share(loss) for loss in pair)]
         for name, pair in found.losses.items()
     ]
-
-
-def _verdict(found: Comparison, figure: Figure) -> str:
-    if figure.verdict is None:
-        return ""
-    return {"first": found.names[0], "second": found.names[1], "alike": "the same"}[figure.verdict]
-
-
-def _value_words(label: str, value: float | None) -> str:
-    return "n/a" if value is None else formatting.value_of(label, value)
 
 
 def _count_of_measures(found: Comparison) -> str:

@@ -117,14 +117,13 @@ def _measurement_row(m: Measurement) -> list[str]:
 def grouped_html(found: Grouped) -> str:
     """Show every measure of each group next to that of everyone, and as a picture."""
     said = f"{found.attribute}, of {len(found.groups):,} groups"
-    rows = [[name, f"{found.sizes[name]:,}", *_of_group(found, name)] for name in found.groups]
+    rows = [
+        [name, f"{found.sizes[name]:,}", *(shown(label, found.values(label)[name]) for label in found.labels)]
+        for name in found.groups
+    ]
     whole = [shown(label, worst_value(found.everybody, label)) for label in found.labels]
     heads = ["group", "records", *(formatting.measure_words(label).title for label in found.labels)]
     return _card("Grouped", said, heads, [*rows, ["everybody", "", *whole]], picture=found.plot())
-
-
-def _of_group(found: Grouped, name: str) -> list[str]:
-    return [shown(label, found.values(label)[name]) for label in found.labels]
 
 
 def candidate_html(candidate: Candidate) -> str:

@@ -33,7 +33,7 @@ from sfumato.verification.renderings import UNVERIFIED_CLAIM
 from sfumato.workflow.project.project_file import Publication
 from sfumato.workflow.report import charts, class_size_curves, scatter_matrix
 from sfumato.workflow.report.adversaries import measures_against, scenario_rows
-from sfumato.workflow.report.attack_rows import attack_rows, attacks_left, attacks_tried
+from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried, attacks_tried
 from sfumato.workflow.report.claim_marks import counted
 from sfumato.workflow.report.glossary import TERMS
 from sfumato.workflow.report.markup import html_templates, inline_picture
@@ -127,6 +127,8 @@ def report_html(
         _EXPLORATION | (_PUBLICATION if chosen else {}) | _END | (_SIGNATURE if chosen else {}) | _APPENDIX
     )
     original = table or (release.origin.table if isinstance(release, LinkedRelease) else None)
+    measured = [chosen] if chosen else frontier.candidates
+    taken = {found.measure for candidate in measured for found in candidate.measurements}
     facts: dict[str, Any] = {
         "owner": True,
         "signed_by": None,
@@ -136,9 +138,10 @@ def report_html(
         "n_people": None if table is None or table.person_of is None else table.n_people,
         "attributes": attribute_rows(schema, original),
         "as_it_stands": _as_it_stands(frontier),
-        "adversaries": measures_against([chosen] if chosen else frontier.candidates),
-        **_attack_facts([chosen] if chosen else frontier.candidates, release),
-        "scenarios": scenario_rows([chosen] if chosen else frontier.candidates),
+        "adversaries": measures_against(measured),
+        "attacks_tried": attacks_tried(taken),
+        "attacks_not_tried": attacks_not_tried(taken, None if release is None else release.type),
+        "scenarios": scenario_rows(measured),
         "terms": {term: said for term, said in TERMS.items() if term != "knee" or frontier.knee()},
         "infeasible": infeasible,
         "chosen": chosen,
@@ -197,20 +200,20 @@ def _publication_facts(
     release: Release | None,
     claims: Sequence[Measurement],
 ) -> dict[str, Any]:
-    return {
+    facts = {
         **recipe_facts(chosen),
         "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in SIDES},
         "attacks": attack_rows(chosen.measurements),
         "claims": claim_rows(claims, chosen),
-        **({} if release is None else _release_facts(release, chosen)),
     }
-
-
-def _attack_facts(candidates: Sequence[Candidate], release: Release | None) -> dict[str, Any]:
-    taken = {found.measure for candidate in candidates for found in candidate.measurements}
-    return {
-        "attacks_tried": attacks_tried(taken),
-        "attacks_left": attacks_left(taken, None if release is None else release.type),
+    if release is None:
+        return facts
+    losses = losses_of(release)
+    return facts | {
+        "changes": change_rows(release, losses),
+        "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
+        "requirements": requirement_rows(release, chosen),
+        **cell_facts(release),
     }
 
 
@@ -222,16 +225,6 @@ def recipe_facts(chosen: Candidate) -> dict[str, Any]:
         "recipe_words": words,
         "recipe_sentence": f"{words[:1].upper()}{words[1:]}",
         "sanitizer_words": formatting.sanitizer_words(chosen.recipe.sanitizer),
-    }
-
-
-def _release_facts(release: Release, chosen: Candidate) -> dict[str, Any]:
-    losses = losses_of(release)
-    return {
-        "changes": change_rows(release, losses),
-        "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
-        "requirements": requirement_rows(release, chosen),
-        **cell_facts(release),
     }
 
 
@@ -258,7 +251,9 @@ def _summary(
     else:
         n_efficient = len(frontier.efficient())
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
-    sentences = [] if subject is None else _sentences(subject, frontier.axes[:2])
+    sentences = (
+        [] if subject is None else said(frontier.axes[:2], lambda name: shown(name, subject.value(name)))
+    )
     return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
 
 
@@ -272,19 +267,14 @@ def released_figure(release: Release) -> tuple[str, str, str]:
 
 def _figure(frontier: Frontier, subject: Candidate, axis: str) -> tuple[str, str, str]:
     ends = {"as-is": "published as it is", "suppress-quasi-identifiers": "with quasi-identifiers withheld"}
-    hints = [
-        f"{formatting.value_of(axis, value)} {phrase}"
-        for sanitizer, phrase in ends.items()
-        for value in [_reference(frontier, sanitizer, axis)]
-        if value is not None
-    ]
+    hints = []
+    for sanitizer, phrase in ends.items():
+        extreme = next((c for c in frontier.candidates if c.recipe.sanitizer == sanitizer), None)
+        value = None if extreme is None else extreme.value(axis)
+        if value is not None:
+            hints.append(f"{formatting.value_of(axis, value)} {phrase}")
     hint = "; ".join(filter(None, [formatting.direction(frontier.better(axis)), ", ".join(hints)]))
     return formatting.measure_words(axis).title, shown(axis, subject.value(axis)), hint
-
-
-def _reference(frontier: Frontier, sanitizer: str, measure: str) -> float | None:
-    found = next((c for c in frontier.candidates if c.recipe.sanitizer == sanitizer), None)
-    return found.value(measure) if found else None
 
 
 def _as_it_stands(frontier: Frontier) -> int | None:
@@ -292,10 +282,6 @@ def _as_it_stands(frontier: Frontier) -> int | None:
     as_is = (c for c in frontier.candidates if c.recipe.sanitizer == "as-is")
     risks = (m for c in as_is for m in c.measurements if m.measure == "reidentification-risk")
     return next((int(m.detail["uniques"]) for m in risks if "uniques" in m.detail), None)
-
-
-def _sentences(subject: Candidate, axes: tuple[str, ...]) -> list[str]:
-    return said(axes, lambda measure: shown(measure, subject.value(measure)))
 
 
 def said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
@@ -317,6 +303,7 @@ def _frontier_facts(
     frontier: Frontier, chosen: Candidate | None, policy: Mapping[str, Limit]
 ) -> dict[str, Any]:
     efficient = frontier.efficient()
+    comparable = next((c for c in frontier.comparable if chosen is not None and c.id == chosen.id), None)
     marked = {"chosen": [chosen], "knee": [frontier.knee()]}
     shown_axes = frontier.axes if len(frontier.axes) <= scatter_matrix.MOST_AXES else frontier.axes[:2]
     drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in shown_axes]
@@ -336,17 +323,11 @@ def _frontier_facts(
         "methods": method_rows(frontier),
         "knee": frontier.knee(),
         "n_axes_drawn": len(shown_axes),
-        "beaten_by": _beaten_by(frontier, chosen),
+        "beaten_by": None if comparable is None else [c.id for c in frontier.dominated_by(comparable)],
         "n_keeping": len(frontier.within(policy)),
         "infinite": any(map(math.isinf, drawn)),
         "withheld_is_efficient": any(c.recipe.sanitizer == "suppress-sensitive" for c in efficient),
     }
-
-
-def _beaten_by(frontier: Frontier, chosen: Candidate | None) -> list[str] | None:
-    """Return the candidates that dominate the chosen one; ``None`` if it cannot be compared."""
-    found = next((c for c in frontier.comparable if chosen is not None and c.id == chosen.id), None)
-    return None if found is None else [candidate.id for candidate in frontier.dominated_by(found)]
 
 
 # What is published

@@ -56,7 +56,7 @@ from sfumato.verification.page_statements import (
 )
 from sfumato.verification.renderings import UNVERIFIED_CLAIM, has_numerals
 from sfumato.workflow.report.adversaries import Against, adversary_of, measures_against, scenario_rows
-from sfumato.workflow.report.attack_rows import attacker_of, attacks_left, attacks_tried, is_attack
+from sfumato.workflow.report.attack_rows import attacker_of, attacks_not_tried, attacks_tried, is_attack
 from sfumato.workflow.report.claim_marks import (
     MarkedCount,
     MarkedVerdict,
@@ -103,6 +103,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     n_tried = sum(unverified.tried.values())
     found_alone = alone_by_insensitive(written)
     people = unverified.people
+    is_met = all(statements.met(name, limit) for name, limit in statements.policy.items())
     return {
         "owner": False,
         **frame(unverified, statements.schema, published_sections()),
@@ -123,7 +124,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "adversaries": list(_marked_adversaries(statements)),
         "attacks": list(_attack_rows(statements)),
         "attacks_tried": attacks_tried(statements.taken),
-        "attacks_left": list(_attacks_left(statements)),
+        "attacks_not_tried": list(_attacks_not_tried(statements)),
         "scenarios": list(_marked_scenarios(statements)),
         "terms": {
             term: explained(text) for term, text in TERMS.items() if term not in ("knee", "hypervolume")
@@ -162,9 +163,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "insensitive": [_alone_row(place, each) for place, each in enumerate(found_alone)],
         "unprotected": list(_warnings(found_alone)),
         "policy": [_policy_row(statements, name, limit) for name, limit in statements.policy.items()],
-        "policy_verdict": _policy_verdict(
-            all(statements.met(name, limit) for name, limit in statements.policy.items())
-        ),
+        "policy_verdict": mark("/cells/is_policy_met", is_met, "met" if is_met else "not met"),
         **_recipe_facts(manifest, chosen),
         "measured": {side: list(measured_rows(statements, side)) for side in SIDES},
         "claims": list(_claim_rows(statements)),
@@ -302,14 +301,11 @@ def _marked_adversaries(statements: ManifestStatements) -> Iterator[Against]:
         attacker = found.attacker
         if attacker is not None:
             attacker = replace(attacker, title=explained(attacker.title), wants=explained(attacker.wants))
+        names_of_scenarios = {str(scenario["name"]) for scenario in found.scenarios}
         scenarios = tuple(
-            each for each in _marked_scenarios(statements) if each["name"] in _names(found.scenarios)
+            scenario for scenario in _marked_scenarios(statements) if scenario["name"] in names_of_scenarios
         )
         yield replace(found, attacker=attacker, measures=measures, scenarios=scenarios)
-
-
-def _names(scenarios: Iterable[Mapping[str, Any]]) -> set[str]:
-    return {str(each["name"]) for each in scenarios}
 
 
 def _marked_scenarios(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
@@ -332,8 +328,8 @@ def _marked_scenarios(statements: ManifestStatements) -> Iterator[dict[str, Any]
         }
 
 
-def _attacks_left(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
-    for row in attacks_left(statements.taken, statements.written.type):
+def _attacks_not_tried(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
+    for row in attacks_not_tried(statements.taken, statements.written.type):
         words = row["words"]
         title = explained(words.title) or row["name"].replace("-", " ")
         yield row | {"words": replace(words, title=title, meaning=explained(words.meaning))}
@@ -350,8 +346,14 @@ class ManifestStatements:
     def claims(self) -> tuple[Measurement, ...]:
         """The figures that the published cells give; for every attribute if the policy limits one."""
         limited = {limit.measure for limit in self.manifest.policy.values() if limit.attribute is not None}
-        found = map(measurement_of, self.manifest.claims)
-        return tuple(_by_attribute(each, self.written) if each.measure in limited else each for each in found)
+        claims = []
+        for claim in map(measurement_of, self.manifest.claims):
+            if claim.measure in limited and claim.attribute is None:
+                asked = {claim.measure: claim.parameters} if claim.parameters else claim.measure
+                (again,) = measure(self.written, [asked])
+                claim = replace(again, detail={**claim.detail, **again.detail})
+            claims.append(claim)
+        return tuple(claims)
 
     @cached_property
     def owner(self) -> dict[MeasureLabel, list[OwnerFigure]]:
@@ -398,29 +400,24 @@ class ManifestStatements:
     def value(self, measure: str) -> Markup:
         """Return the value of a measure from the published cells, or the owner's band."""
         value = self.claimed_value(measure)
-        if value is None:
-            is_of_one = MeasureLabel.parse(measure).attribute is not None
-            figures = self.of_owner(measure)
-            worst = next((each for each in figures if each.worst or is_of_one), None)
-            return self.band(worst) if worst is not None else self._inapplicable(measure, figures)
-        place = self._place_of(measure, value)
-        return mark(place, json_value(value), formatting.exactly(measure, value))
+        if value is not None:
+            where = self._place_of(measure, value)
+            return mark(where, json_value(value), formatting.exactly(measure, value))
+        figures, is_of_one = self.of_owner(measure), MeasureLabel.parse(measure).attribute is not None
+        if figures:
+            # if no figure is the worst, which no publisher writes, none is shown
+            worst = next((figure for figure in figures if figure.worst or is_of_one), None)
+            shown_figure = worst or next((figure for figure in figures if figure.band is None), None)
+            return Markup("not applicable") if shown_figure is None else self.band(shown_figure)
+        of_measure = named(self.claims, measure)
+        place = next(number for number, claim in enumerate(self.claims) if claim in of_measure)
+        return mark(pointer("claims", place, "value"), None, "not applicable")
 
     def band(self, figure: OwnerFigure) -> Markup:
         """Return a figure of the owner as a marked band."""
         return marked_band(
             ("unverified", "figures", self.number(figure), "band"), figure.measure, figure.band
         )
-
-    def _inapplicable(self, measure: str, figures: list[OwnerFigure]) -> Markup:
-        if figures:
-            inapplicable = next((each for each in figures if each.band is None), None)
-            # of figures that are none the worst, which no publisher writes, none is told
-            return Markup("not applicable") if inapplicable is None else self.band(inapplicable)
-        (place, _), *_ = (
-            (at, each) for at, each in enumerate(self.claims) if each in named(self.claims, measure)
-        )
-        return mark(pointer("claims", place, "value"), None, "not applicable")
 
     def _place_of(self, measure: str, value: float) -> str:
         """Return the pointer to the worst value of a measure, or to its level for one attribute."""
@@ -538,17 +535,12 @@ def _marked_name(here: tuple[str | int, ...], measure: str, attribute: str | Non
     return Markup("{} of <code>{}</code>").format(name, about)
 
 
-def _by_attribute(claim: Measurement, written: Release) -> Measurement:
-    """Add the level of each sensitive attribute to a claim about the worst of them."""
-    if claim.attribute is not None:
-        return claim
-    asked = {claim.measure: claim.parameters} if claim.parameters else claim.measure
-    (again,) = measure(written, [asked])
-    return replace(again, detail={**claim.detail, **again.detail})
-
-
 def _summary(statements: ManifestStatements) -> dict[str, Any]:
     """Return the most important numbers, as sentences and as figures."""
+
+    def part(text: str) -> Markup:
+        return escape(explained(text)) if text.strip() else escape(text)
+
     axes = tuple(statements.manifest.unverified.headline)
     sentences = []
     for each in statements.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
@@ -556,9 +548,7 @@ def _summary(statements: ManifestStatements) -> dict[str, Any]:
             label = "" if each.is_checked else unverified_label()
             before, _, after = (each.words.sentence or f"{each.words.title} is {{}}").partition("{}")
             sentences.append(
-                Markup("{}{}{} ({}){}").format(
-                    *(_sentence_part(before), each.value, _sentence_part(after), each.name, label)
-                )
+                Markup("{}{}{} ({}){}").format(part(before), each.value, part(after), each.name, label)
             )
     figures = [(each.words.title, each, each.direction) for each in statements.headlines(axes)]
     return {
@@ -566,10 +556,6 @@ def _summary(statements: ManifestStatements) -> dict[str, Any]:
         "sentences": sentences,
         "released_figures": list(_released_figures(statements)),
     }
-
-
-def _sentence_part(text: str) -> Markup:
-    return escape(explained(text)) if text.strip() else escape(text)
 
 
 def unverified_label() -> Markup:
@@ -653,10 +639,6 @@ def _policy_row(statements: ManifestStatements, name: str, limit: Limit) -> dict
     }
 
 
-def _policy_verdict(met: bool) -> Markup:
-    return mark("/cells/is_policy_met", met, "met" if met else "not met")
-
-
 def marked_limit(name: str, limit: LimitFacts) -> Markup:
     """Print both ends of a limit, each with the words before it."""
     whole = Limit(
@@ -687,6 +669,7 @@ def measured_rows(statements: ManifestStatements, axis: Axis) -> Iterator[dict[s
 def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
     """Describe a claim with everything next to its value."""
     claim, found, here = statements.manifest.claims[place], statements.claims[place], ("claims", place)
+    reason = claim.detail.get("reason") if claim.value is None else None
 
     def value_of(name: str, value: Any) -> Markup:
         return mark(pointer(*here, name), value, shown(claim.measure, numeral(value)))
@@ -698,7 +681,9 @@ def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
         "attribute": None,
         "direction": mark(pointer(*here, "better"), claim.better, formatting.direction(claim.better)),
         "value": mark(pointer(*here, "value"), claim.value, shown(claim.measure, found.value)),
-        "reason": _reason(claim, here),
+        "reason": marked_text(
+            pointer(*here, "detail", "reason"), reason if isinstance(reason, str) else None
+        ),
         "interval": ""
         if claim.interval is None
         else Markup(" to ").join(
@@ -709,13 +694,6 @@ def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
         "notes": list(_marked_notes(statements, place)),
         "by_owner": "",
     }
-
-
-def _reason(claim: Claimed, here: tuple[str | int, ...]) -> Markup:
-    if claim.value is not None:
-        return Markup()
-    reason = claim.detail.get("reason")
-    return marked_text(pointer(*here, "detail", "reason"), reason if isinstance(reason, str) else None)
 
 
 def _marked_notes(statements: ManifestStatements, place: int) -> Iterator[tuple[str, Markup]]:
@@ -787,18 +765,17 @@ def _claim_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
     """Pair each claim with the recipe's requirement."""
     for place, claim in enumerate(statements.manifest.claims):
         row = _claimed_row(statements, place)
-        asked = requirement_of(statements.manifest, claim)
-        yield row | {"asked": "" if asked is None else _marked_asked(statements.manifest, asked)}
-
-
-def _marked_asked(manifest: Manifest, place: int) -> Markup:
-    requirement = manifest.requirements[place]
-    (name,) = requirement.model
-    asked = asked_words(methods.find("model", name), requirement.limit)
-    if asked[:1].isdigit():
-        # of a model that is not installed here
-        asked = f"at least {asked}"
-    return mark(pointer("requirements", place, "limit"), requirement.limit, asked)
+        at = requirement_of(statements.manifest, claim)
+        if at is None:
+            yield row | {"asked": ""}
+            continue
+        requirement = statements.manifest.requirements[at]
+        (name,) = requirement.model
+        asked = asked_words(methods.find("model", name), requirement.limit)
+        if asked[:1].isdigit():
+            # of a model that is not installed here
+            asked = f"at least {asked}"
+        yield row | {"asked": mark(pointer("requirements", at, "limit"), requirement.limit, asked)}
 
 
 def _requirement_row(place: int, requirement: RequirementFacts) -> dict[str, Any]:
@@ -857,10 +834,7 @@ def cell_counts(manifest: Manifest, written: Release, name: str) -> dict[str, in
     exact = next((each.exact for each in manifest.unverified.attributes if each.name == name), None)
     if exact is None:
         return None
-    whole = _withheld_cells(written, name)
-    return {"exact": exact, "generalised": written.n_records - exact - whole, "withheld": whole}
-
-
-def _withheld_cells(written: Release, name: str) -> int:
-    is_whole = np.array([label == ROOT for label in written.cells[name].labels])
-    return int(written.weights[is_whole[written.cells[name].codes]].sum())
+    is_withheld = np.array([label == ROOT for label in written.cells[name].labels])
+    n_withheld = int(written.weights[is_withheld[written.cells[name].codes]].sum())
+    n_generalized = written.n_records - exact - n_withheld
+    return {"exact": exact, "generalised": n_generalized, "withheld": n_withheld}

@@ -11,7 +11,7 @@ from sfumato.results.frontier import Candidate, Frontier, broken_limits
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
     """Return the store's facts about a candidate: recipe, policy, measurements, and how it ranks."""
     from sfumato.results import formatting
-    from sfumato.workflow.report.attack_rows import attack_rows, attacks_left
+    from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried
     from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words, shown
 
     policy = opened.project.policy
@@ -30,7 +30,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
             side: measurement_rows(candidate, side, policy, frontier) for side in ("privacy", "utility")
         },
         "attacks": attack_rows(candidate.measurements),
-        "attacks_left": attacks_left(measurement.measure for measurement in candidate.measurements),
+        "attacks_not_tried": attacks_not_tried(measurement.measure for measurement in candidate.measurements),
         "headline": [
             (
                 formatting.measure_words(axis).title,
