@@ -240,10 +240,10 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
 ) -> None:
     before = {kind: registered(kind) for kind in KINDS}
     plugged(source)
-    with pytest.warns(methods.PlugInLeftOut) as told:
+    with pytest.warns(methods.PlugInSkipped) as told:
         registered("sanitizer")
     assert [str(each.message) for each in told] == [
-        f"the plug-in 'outside' is left out: {reason}; repair or uninstall it"
+        f"the plug-in 'outside' is skipped: {reason}; repair or uninstall it"
     ]
     # a second warning would be an error
     assert {kind: registered(kind) for kind in KINDS} == before

@@ -77,16 +77,16 @@ def test_new_records_get_the_recoding_of_a_published_release(
     assert page.get_by_label("New records", exact=True).input_value() == "february.csv"
     page.get_by_label("Reason").fill("The second month.")
     page.get_by_label("Decided by").fill("A. Steward")
-    page.get_by_label("Most records to leave out").fill("0%")
+    page.get_by_label("Most records to suppress").fill("0%")
     photograph(page, "next-month-2-form")
     page.get_by_role("button", name="Apply and publish").click()
     page.get_by_text("Nothing was published.").wait_for()
-    page.get_by_role("alert").get_by_text("would have to be left out").wait_for()
+    page.get_by_role("alert").get_by_text("would have to be suppressed").wait_for()
     photograph(page, "next-month-3-refused")
     assert not (hospital.parent / "february").exists()
 
     assert page.get_by_label("Reason").input_value() == "The second month."
-    page.get_by_label("Most records to leave out").fill("40%")
+    page.get_by_label("Most records to suppress").fill("40%")
     page.get_by_role("button", name="Apply and publish").click()
     page.get_by_text("Verified.").wait_for()
     page.get_by_text("of 600 records are published.").wait_for()

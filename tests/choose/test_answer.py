@@ -167,8 +167,8 @@ def test_candidates_without_a_measure_are_counted_not_compared() -> None:
     assert answer.n_compared == 1
     assert (answer.not_applicable, answer.not_measured) == ({"total-loss": 1}, {"total-loss": 1})
     text = str(answer)
-    assert "1 candidate left out: total-loss does not apply." in text
-    assert "1 candidate left out: total-loss was not measured" in text
+    assert "1 candidate not compared: total-loss does not apply." in text
+    assert "1 candidate not compared: total-loss was not measured" in text
 
 
 def test_where_no_candidate_can_be_compared() -> None:

@@ -94,7 +94,7 @@ def test_three_months_with_one_recoding(sfumato: Run, project: Path, tmp_path: P
     assert facts["records"] + left_out == facts["new-records"] == 300
     code, out, err = sfumato("apply", "january", "march.csv", "march", "--limit", "0.6")
     assert code == 0, err
-    assert "left out:" in out
+    assert "suppressed:" in out
     for month in ("february", "march"):
         assert sfumato("verify", month)[0] == 0
     names = {month: fingerprint(tmp_path / month, "manifest.json")[0] for month in ("january", "february")}

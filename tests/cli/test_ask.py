@@ -84,7 +84,7 @@ class TestAsk:
         assert code == 0, err
         assert "Mondrian k=8, variant=relaxed" in out
         assert "looser:  at " in out
-        assert "1 candidate left out: total-loss does not apply." in out
+        assert "1 candidate not compared: total-loss does not apply." in out
         assert "sfumato show" in out
 
     def test_answers_as_json_without_the_seed(self, sfumato: Run, project: Path) -> None:

@@ -87,7 +87,7 @@ def test_a_command_that_does_not_load_is_named_in_one_line_and_left_out(
     installed: Callable[..., None], sfumato: Run, place: str, problem: str
 ) -> None:
     installed(greet=place)
-    line = f"the command 'greet' of added is left out: {problem}; repair or uninstall it\n"
+    line = f"the command 'greet' of added is skipped: {problem}; repair or uninstall it\n"
     assert sfumato("greet") == (1, "", f"sfumato: {line}")
     code, listed, told = sfumato("--help")
     assert (code, told) == (0, f"warning: {line}")

@@ -312,7 +312,7 @@ class TestExploringInTime:
 
     def test_an_axis_or_what_is_not_measured_cannot_be_left_out(self, sfumato: Run, project: Path) -> None:
         code, _, err = sfumato("explore", project, "--without", "privacy-loss")
-        assert (code, "'privacy-loss' cannot be left out" in err) == (1, True)
+        assert (code, "'privacy-loss' cannot be skipped" in err) == (1, True)
         code, _, err = sfumato("explore", project, "--without", "discernability")
         assert (code, "is not measured; did you mean 'discernibility'?" in err) == (1, True)
 

@@ -114,7 +114,7 @@ class TestJudging:
         }
 
     def test_suppressed_records_are_left_out_on_demand(self, sfumato: Run, foreign: Path) -> None:
-        _, out, _ = sfumato("measure", foreign, "--suppressed", "leave-out", "--json")
+        _, out, _ = sfumato("measure", foreign, "--suppressed", "count", "--json")
         assert json.loads(out)["suppressed"] == 3
         assert values(out)["suppression-loss"] == 0.015
 
@@ -216,7 +216,7 @@ class TestWrongTurns:
             (["arx.csv", "--measure", "privacy-lost"], ["privacy-loss"]),
             (["arx.csv", "--group", "twon"], ["'twon'", "'town'"]),
             (["arx.csv", "--match", "name"], ["'name'", "release"]),
-            (["arx.csv", "--suppressed", "drop"], ["leave-out"]),
+            (["arx.csv", "--suppressed", "drop"], ["count"]),
             (["people.csv", "people.csv", "arx.csv"], ["share"]),
             (["a", "b", "c", "d"], ["4 files"]),
             (["."], ["manifest.json"]),

@@ -91,7 +91,7 @@ def test_the_model_holds_for_all_records(folder: Path, schema: Schema) -> None:
 def test_too_many_that_must_be_left_out_are_refused(folder: Path, schema: Schema) -> None:
     fine = dict.fromkeys(NAMES, 0)
     recoding = learned(folder, schema, FullDomain(fine, KAnonymity(20), suppression=0.99), 0.5)
-    with pytest.raises(PolicyNotMet, match=r"of all 6,000 records would have to be left out"):
+    with pytest.raises(PolicyNotMet, match=r"of all 6,000 records would have to be suppressed"):
         enforced(freeze_with(recoding, 0.01), duckdb.ENGINE.apply(source_at(folder), recoding))
 
 

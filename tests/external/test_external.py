@@ -85,11 +85,11 @@ class TestOtherPrograms:
         assert value(release, "k-anonymity") == 1
         said = note(release, "ARX")
         assert said.startswith("Records that are * in every quasi-identifier: 1.")
-        assert "--suppressed leave-out" in said
+        assert "--suppressed count" in said
 
     def test_arx_suppressed_records_can_be_left_out(self) -> None:
         file = changed(age=["*", *DECADES[1:]], town=["*"] * 10)
-        kept = read(file, suppressed="leave-out")
+        kept = read(file, suppressed="count")
         assert (kept.n_records, kept.n_suppressed) == (9, 1)
         assert value(kept, "suppression-loss") == 0.1
         assert "They count as suppressed, although" in note(kept, "every quasi-identifier")
@@ -171,7 +171,7 @@ class TestRowsAndColumns:
         stars = {"age": ["*", "*", *map(str, AGES[2:])], "town": ["*", "*", *TOWNS[2:]]}
         file = changed(**stars, illness=["*", None, *ILLNESSES[2:]])
         assert read(file).n_suppressed == 0
-        release = read(file, suppressed="leave-out")
+        release = read(file, suppressed="count")
         assert (release.n_records, release.n_suppressed) == (8, 2)
         assert release.cells["illness"].labels == ("a", "b", "c")
 
@@ -431,7 +431,7 @@ class TestWrongFiles:
 
     def test_nothing_but_suppressed_records(self) -> None:
         with pytest.raises(DataError, match="suppressed records only"):
-            read(changed(age=["*"] * 10, town=["*"] * 10), suppressed="leave-out")
+            read(changed(age=["*"] * 10, town=["*"] * 10), suppressed="count")
 
     @pytest.mark.parametrize(
         ("text", "words"),

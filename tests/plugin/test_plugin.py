@@ -250,7 +250,7 @@ def test_broken_plug_ins_are_named_in_a_line_each_and_every_command_goes_on(tmp_
     for name, (source, _) in BROKEN.items():
         install(written(tmp_path / name, name, source), target)
     said = [
-        f"sfumato: the plug-in '{name}' of broken-{name} is left out: {reason}; repair or uninstall it"
+        f"sfumato: the plug-in '{name}' of broken-{name} is skipped: {reason}; repair or uninstall it"
         for name, (_, reason) in BROKEN.items()
     ]
     begun(tmp_path, PROJECT.partition("[measure]")[0])

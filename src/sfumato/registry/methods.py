@@ -47,7 +47,7 @@ _plug_ins_are_loaded = False
 _Class = TypeVar("_Class", bound=type[Any])
 
 
-class PlugInLeftOut(UserWarning):
+class PlugInSkipped(UserWarning):
     """A plug-in that does not load; everything else works without it."""
 
 
@@ -488,7 +488,7 @@ def _load_plug_ins() -> None:
 
 
 def _plug_in(entry: metadata.EntryPoint) -> None:
-    """Load a plug-in; one that does not load is named and left out with all that it registered."""
+    """Load a plug-in; one that does not load is named and skipped with all that it registered."""
     before = {kind: dict(classes) for kind, classes in _registered.items()}
     value_kinds = dict(_value_kinds)
     try:
@@ -504,11 +504,11 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
             del _value_kinds[name]
         # one line for a command, not one for each of its workers
         if not is_child():
-            warnings.warn(_left_out(entry, error), PlugInLeftOut, stacklevel=2)
+            warnings.warn(_skipped_words(entry, error), PlugInSkipped, stacklevel=2)
 
 
-def _left_out(entry: metadata.EntryPoint, error: BaseException) -> str:
-    """Say which plug-in is left out; the text of a plug-in's error might show a value."""
+def _skipped_words(entry: metadata.EntryPoint, error: BaseException) -> str:
+    """Say which plug-in is skipped; the text of a plug-in's error might show a value."""
     package = f" of {entry.dist.name}" if entry.dist is not None else ""
     reason = _one_line(error) if isinstance(error, _Refused) else f"it raises {type(error).__name__}"
-    return f"the plug-in {entry.name!r}{package} is left out: {reason}; repair or uninstall it"
+    return f"the plug-in {entry.name!r}{package} is skipped: {reason}; repair or uninstall it"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _NOTE = (
     "The recoding was learned on a sample of the records and given to all of them. Records that none of its "
-    "released values stand for, and those in classes where the model would not hold, were left out."
+    "released values stand for, and those in classes where the model would not hold, were suppressed."
 )
 
 
@@ -42,7 +42,8 @@ def enforced(recoding: Recoding, records: Table) -> LinkedRelease:
     Raises
     ------
     PolicyNotMet
-        If more records would have to be left out than the recipe allows, or than 5% where it names no share.
+        If more records would have to be suppressed than the recipe allows, or than 5% where it names no
+        share.
     """
     taken = take(recoding, records)
     release = without_rows(taken.release, rows_to_suppress(taken.release, (), recoding.model))
@@ -50,7 +51,7 @@ def enforced(recoding: Recoding, records: Table) -> LinkedRelease:
     share = 1 - release.n_records / release.n_original
     if share > most:
         raise PolicyNotMet(
-            f"{share:.1%} of all {release.n_original:,} records would have to be left out by the recoding "
+            f"{share:.1%} of all {release.n_original:,} records would have to be suppressed by the recoding "
             f"that was learned on a sample, more than {most:.1%}; learn it on a larger one, or take a "
             "coarser recipe"
         )
@@ -128,4 +129,4 @@ def _some(recoding: Recoding, name: str) -> Value:
 
 
 USUAL_LIMIT = 0.05
-"""The share of the new records that may be left out, where neither the recipe nor anybody names one."""
+"""The share of the new records that may be suppressed, where neither the recipe nor anybody names one."""

@@ -122,7 +122,7 @@ def test_too_many_left_out_is_refused_and_said(
     page = sent(guest, ready, OF_JANUARY, limit="0")
     assert page.status_code == 422
     assert "Nothing was published." in page.text
-    assert "would have to be left out" in page.text
+    assert "would have to be suppressed" in page.text
     assert "99999" not in page.text
     assert not (project.parent / "feb").exists()
 

@@ -107,11 +107,11 @@ def _warning_shower(otherwise: Callable[..., None]) -> Callable[..., None]:
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.reading.mixed_writing import MixedWriting
-        from sfumato.registry.methods import PlugInLeftOut
+        from sfumato.registry.methods import PlugInSkipped
         from sfumato.registry.plugin_errors import MethodFails
         from sfumato.workflow.store.store import ChangedRows
 
-        if issubclass(category, (PlugInLeftOut, MethodFails, MixedWriting, ChangedRows)):
+        if issubclass(category, (PlugInSkipped, MethodFails, MixedWriting, ChangedRows)):
             pass_on(str(message))
         else:
             otherwise(message, category, *where)

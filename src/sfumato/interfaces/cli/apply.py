@@ -61,8 +61,8 @@ def apply(
     The earlier release is a candidate of the project or a folder that was published from it; the project's
     data is its original, unless --earlier names another file. Records with a value that no released value
     covers are suppressed. The models of the recipe must hold in the new release alone and together with what
-    was published before; records of classes where they do not are suppressed. If more would have to be left
-    out than the limit allows, nothing is written and the exit code is 2.
+    was published before; records of classes where they do not are suppressed. If more would have to be
+    suppressed than the limit allows, nothing is written and the exit code is 2.
 
     \b
     Example: sfumato apply 3f9a february.csv february --project admissions.toml
@@ -138,6 +138,6 @@ def _report(found: Applied, folder: Path, *, as_json: bool) -> None:
         "an earlier release; every claim was checked on the written cells"
     )
     for reason in found.reasons():
-        echo(f"left out: {reason}")
+        echo(f"suppressed: {reason}")
     if found.estimate is not None:
         echo(found.estimate)

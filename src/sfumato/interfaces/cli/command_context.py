@@ -117,15 +117,15 @@ def without(project: Project, names: Iterable[str]) -> Project:
 
     from sfumato.results.measurement import build_measure
 
-    left_out = set(names)
+    skipped = set(names)
     labels = {build_measure(written).label for written in project.measures}
-    for name in left_out:
+    for name in skipped:
         if name not in labels:
             raise ParameterError(f"{name!r} is not measured{suggestion(name, labels)}")
         if name in (*project.axes, *project.policy):
-            raise ParameterError(f"{name!r} cannot be left out: the frontier or the policy needs it")
+            raise ParameterError(f"{name!r} cannot be skipped: the frontier or the policy needs it")
     sides = [
-        tuple(written for written in side if build_measure(written).label not in left_out)
+        tuple(written for written in side if build_measure(written).label not in skipped)
         for side in (project.privacy, project.utility)
     ]
     return replace(project, privacy=sides[0], utility=sides[1])

@@ -66,4 +66,4 @@ def _added(name: str) -> click.Command | None:
         if isinstance(found, click.Command):
             return found
         problem = "it is no click command"
-    raise UserError(f"the command {name!r}{package} is left out: {problem}; repair or uninstall it")
+    raise UserError(f"the command {name!r}{package} is skipped: {problem}; repair or uninstall it")

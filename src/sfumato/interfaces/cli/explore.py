@@ -64,11 +64,11 @@ from sfumato.workflow.explore.stored_results import source_now, stored_frontier
 )
 @click.option(
     "--without",
-    "left_out",
+    "skipped",
     multiple=True,
     shell_complete=measures,
     metavar="MEASURE",
-    help="Leave a slow measure out of this run; a later run without this option measures it.",
+    help="Skip a slow measure in this run; a later run without this option measures it.",
 )
 @click.option(
     "--dry-run",
@@ -83,7 +83,7 @@ def explore(
     memory: int | None,
     time_limit: float | None,
     budget: float | None,
-    left_out: tuple[str, ...],
+    skipped: tuple[str, ...],
     dry_run: bool,
     seed: int | None,
     as_json: bool,
@@ -102,7 +102,7 @@ def explore(
     from sfumato.runtime.errors import Infeasible, MethodFailed
     from sfumato.workflow.explore.convergence import growth_of
 
-    project = without(loaded(found_project(project_file)), left_out)
+    project = without(loaded(found_project(project_file)), skipped)
     limit = project.budget if budget is None else budget
     limit = None if limit == math.inf else limit
     if dry_run:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @click.option("--match", metavar="COLUMN", help="A column of both files that says which record is which.")
 @click.option(
     "--suppressed",
-    type=click.Choice(["judge", "leave-out"]),
+    type=click.Choice(["judge", "count"]),
     default="judge",
     show_default=True,
     help="What to do with records that are * in every quasi-identifier: judge what is published of them, or "

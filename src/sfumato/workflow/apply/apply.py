@@ -25,7 +25,7 @@ from sfumato.workflow.publish.publish import publish
 _NOTE = (
     "The recoding is that of an earlier release. Records that none of its released values stand for, and "
     "those in classes where the model would not hold, by themselves or together with what was published "
-    "before, were left out."
+    "before, were suppressed."
 )
 _ESTIMATE = "That the models hold together with what was published before is an estimate"
 
@@ -42,7 +42,7 @@ class Applied:
         How many records the recoding could not take, by the attribute whose value it does not know; those
         that no class takes are under the empty name.
     n_failing
-        How many were left out because the model did not hold in their class.
+        How many were suppressed because the model did not hold in their class.
     n_unrecognized, n_earlier
         In how many of the earlier releases nobody can be recognized, and how many there are.
     """
@@ -98,7 +98,7 @@ def apply(
     folder
         Where to publish the result, if it is to be published at once; it must not exist.
     limit
-        The largest share of the new records that may be left out. By default the recipe's own limit of
+        The largest share of the new records that may be suppressed. By default the recipe's own limit of
         suppression where that is above 0, else 5%.
     earlier
         What else was published before, with the same attributes: releases, or the folders of them.
@@ -113,7 +113,7 @@ def apply(
     Raises
     ------
     PolicyNotMet
-        If more records would have to be left out.
+        If more records would have to be suppressed.
 
     Examples
     --------
@@ -180,15 +180,17 @@ def _recognized(
 
 
 def _check_limit(found: Applied, taken: Taken, most: float) -> None:
-    n_records, n_left_out = taken.release.n_original, found.release.n_suppressed
-    if n_left_out <= most * n_records and found.release.n_records:
+    n_records, n_suppressed = taken.release.n_original, found.release.n_suppressed
+    if n_suppressed <= most * n_records and found.release.n_records:
         return
-    share = n_left_out / n_records
+    reasons = "; ".join(found.reasons())
+    if not found.release.n_records and most == 1:
+        raise PolicyNotMet(
+            f"every one of the {n_records:,} new records would have to be suppressed: {reasons}; make a new "
+            "release"
+        )
     raise PolicyNotMet(
-        f"{n_left_out:,} of {n_records:,} new records ({share:.1%}) would have to be left out, more than the "
-        f"limit of {most:.1%}: {'; '.join(found.reasons())}; allow more with a higher limit, or make a new "
-        "release"
-        if found.release.n_records or most < 1
-        else f"every one of the {n_records:,} new records would have to be left out: "
-        f"{'; '.join(found.reasons())}; make a new release"
+        f"{n_suppressed:,} of {n_records:,} new records ({n_suppressed / n_records:.1%}) would have to be "
+        f"suppressed, more than the limit of {most:.1%}: {reasons}; allow more with a higher limit, or make a "
+        "new release"
     )

@@ -161,7 +161,7 @@ def publish_applied(
     known
         The folders of other releases that were published before.
     limit
-        The largest share of the new records that may be left out; see `apply`.
+        The largest share of the new records that may be suppressed; see `apply`.
     """
     earlier = [earlier_release(folder, project.schema) for folder in known]
     found = applied(parent.recoding, project.table(records), earlier, limit)

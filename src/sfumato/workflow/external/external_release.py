@@ -22,7 +22,7 @@ from sfumato.workflow.external.foreign_labels import WrittenColumn, withheld_cel
 from sfumato.workflow.external.record_matching import matched_rows
 from sfumato.workflow.external.release_files import open_files
 
-Suppressed = Literal["judge", "leave-out"]
+Suppressed = Literal["judge", "count"]
 
 
 def read_release(
@@ -58,7 +58,7 @@ def read_release(
         A column of both files that tells which record is which.
     suppressed
         Whether rows whose quasi-identifiers are all ``*`` are judged as the class that they are, or
-        left out as suppressed records, as ARX counts them.
+        count as suppressed records, as ARX counts them.
     missing_values
         Spellings of a missing value beside the empty field.
     release_type
@@ -140,7 +140,7 @@ def untrue_cells(release: LinkedRelease) -> dict[str, int]:
     ----------
     release
         One that knows which record is which. Attributes that are not released as sets, and sensitive
-        values that are exchanged within groups, are left out.
+        values that are exchanged within groups, are not counted.
     """
     table, rows = release.origin.table, release.origin.rows
     untrue = {}
@@ -203,7 +203,7 @@ def _kept_rows(
     for column in columns:
         starred &= column.withheld[column.codes]
     count = f"Records that are * in every quasi-identifier: {weights[starred].sum():,}."
-    if suppressed == "leave-out" and starred.any():
+    if suppressed == "count" and starred.any():
         if starred.all():
             raise DataError("the release has suppressed records only; nothing is left to judge")
         note = f"{count} They count as suppressed, although what else they tell is published."
@@ -212,7 +212,7 @@ def _kept_rows(
         return np.arange(len(weights)), []
     note = (
         f"{count} They are judged as one class; if they are suppressed records, as in ARX's files, "
-        "--suppressed leave-out counts them so."
+        "--suppressed count counts them so."
     )
     return np.arange(len(weights)), [note]
 

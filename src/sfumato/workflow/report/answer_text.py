@@ -75,10 +75,10 @@ def _counts(answer: Answer) -> list[str]:
     keep = f", {answer.n_keeping:,} keep{'s' * (answer.n_keeping == 1)} the limits" if answer.limits else ""
     lines = [f"{_number(answer.n_compared, 'candidate')} compared{keep}."]
     for measure, count in answer.not_applicable.items():
-        lines.append(f"{_number(count, 'candidate')} left out: {measure} does not apply.")
+        lines.append(f"{_number(count, 'candidate')} not compared: {measure} does not apply.")
     for measure, count in answer.not_measured.items():
         lines.append(
-            f"{_number(count, 'candidate')} left out: {measure} was not measured; "
+            f"{_number(count, 'candidate')} not compared: {measure} was not measured; "
             "`sfumato explore` measures it if the project has it."
         )
     return lines

@@ -179,9 +179,9 @@ def _writing(
             with words_before(f"{name} was published, but the store does not know of it"):
                 store.record(decision, str(target))
         release = applied.release
-        left_out = "; ".join(applied.reasons())
+        reasons = "; ".join(applied.reasons())
         words = f"{release.n_records:,} of {release.n_original:,} records are published."
-        return " ".join(filter(None, [words, f"Left out: {left_out}." if left_out else "", applied.estimate]))
+        return " ".join(filter(None, [words, f"Suppressed: {reasons}." if reasons else "", applied.estimate]))
 
     return write
 
