@@ -67,7 +67,6 @@ def _default(field: dataclasses.Field[Any]) -> str:
 
 
 def _section(documentation: str, head: str) -> str:
-    """Return one section of a numpydoc docstring in one line."""
     _, found, after = documentation.partition(f"{head}\n{'-' * len(head)}\n")
     return " ".join(after.split("\n\n")[0].split()) if found else ""
 

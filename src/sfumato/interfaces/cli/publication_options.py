@@ -76,7 +76,6 @@ def publication_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _passphrase_of(key: Path | None) -> bytes | None:
-    """Ask for the passphrase of a key, if there is one and it is locked."""
     from sfumato.verification.signature import is_locked
 
     if key is None:

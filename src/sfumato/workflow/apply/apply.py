@@ -191,6 +191,6 @@ def _check_limit(found: Applied, taken: Taken, most: float) -> None:
         )
     raise PolicyNotMet(
         f"{n_suppressed:,} of {n_records:,} new records ({n_suppressed / n_records:.1%}) would have to be "
-        f"suppressed, more than the limit of {most:.1%}: {reasons}; allow more with a higher limit, or make a "
-        "new release"
+        f"suppressed, more than the limit of {most:.1%}: {reasons}; allow more with a higher limit, or make "
+        "a new release"
     )

@@ -15,7 +15,6 @@ from sfumato.results.decision import Decision
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding, freeze
 from sfumato.results.release import LinkedRelease, Release
-from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers.base import sanitize
 from sfumato.verification.documents import read_manifest
@@ -110,7 +109,6 @@ def _with_people(release: Release, table: Table) -> Recoding:
 
 
 def _are_equal(one: LinkedRelease, other: LinkedRelease) -> bool:
-    """Return whether two releases of the same records are equal row by row."""
     return np.array_equal(one.origin.rows, other.origin.rows) and all(
         one.cells[name].labels == other.cells[name].labels
         and np.array_equal(one.cells[name].codes, other.cells[name].codes)
@@ -123,18 +121,15 @@ def _have_same_records(one: Release, other: Release) -> bool:
     columns, sizes = [], []
     for name in one.schema.released:
         place: dict[Label, int] = {}
-        codes = [_renumbered(each, name, place) for each in (one, other)]
-        columns.append(np.concatenate(codes).astype(np.int32))
+        codes = []
+        for cells in (one.cells[name], other.cells[name]):
+            numbers = [place.setdefault(label, len(place)) for label in cells.labels]
+            codes.append(np.array(numbers, dtype=np.int32)[cells.codes])
+        columns.append(np.concatenate(codes))
         sizes.append(len(place))
     number, n_different = number_rows(columns, sizes, one.n_rows + other.n_rows)
     signed = np.concatenate([one.weights, -other.weights])
     return not sum_by_group(number, n_different, signed).any()
-
-
-def _renumbered(release: Release, name: str, place: dict[Label, int]) -> Integers:
-    cells = release.cells[name]
-    numbers = [place.setdefault(label, len(place)) for label in cells.labels]
-    return np.array(numbers, dtype=np.int64)[cells.codes]
 
 
 def publish_applied(

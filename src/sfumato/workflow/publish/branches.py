@@ -97,7 +97,6 @@ def _leaves_below(hierarchy: Hierarchy, label: str) -> list[str]:
 
 
 def _label_parts(label: Label) -> Iterator[str]:
-    """Yield a label and the labels that it combines."""
     if label is None:
         return
     plain = label.removesuffix(OR_MISSING)

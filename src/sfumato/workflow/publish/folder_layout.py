@@ -105,6 +105,8 @@ def tables_of(release: Release, *, typed: bool, order: Order | None = None) -> d
 
 def as_release(tables: Mapping[str, WrittenTable], layout: Layout) -> Release:
     """Take tables that were read from published files as the release that a reader sees."""
+    import pyarrow as pa
+
     if layout.form == "one-table":
         whole = tables[WHOLE]
         columns = {
@@ -113,20 +115,11 @@ def as_release(tables: Mapping[str, WrittenTable], layout: Layout) -> Release:
             if name != layout.person
         }
         return _release(compacted(columns, whole.counts), layout)
-    every = {name: _arrow(table).take(_records(table)) for name, table in tables.items()}
-    return read_back(every, layout)
-
-
-def _arrow(table: WrittenTable) -> pa.Table:
-    import pyarrow as pa
-
-    return pa.table(
-        {name: as_dictionary(column.values, column.codes) for name, column in table.columns.items()}
-    )
-
-
-def _records(table: WrittenTable) -> Integers:
-    return np.repeat(np.arange(table.n_rows), table.counts)
+    records = {}
+    for name, table in tables.items():
+        columns = {key: as_dictionary(column.values, column.codes) for key, column in table.columns.items()}
+        records[name] = pa.table(columns).take(np.repeat(np.arange(table.n_rows), table.counts))
+    return read_back(records, layout)
 
 
 def read_back(tables: Mapping[str, pa.Table], layout: Layout) -> Release:

@@ -111,7 +111,6 @@ def _files(
 
 
 def _as_statistics_field(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
-    """Describe a column as a statistics program sees it."""
     name = field["name"]
     told = {**field, "name": facts.renamed.get(name, name)}
     if name in facts.labels:

@@ -185,7 +185,6 @@ def _is_number(label: str) -> bool:
 
 
 def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
-    """Return a new name for each column whose name the program does not accept."""
     every = list(names)
     taken: set[str] = set()
     found = {}
@@ -198,7 +197,6 @@ def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
 
 
 def _is_accepted(name: str, program: _Program) -> bool:
-    """Return whether a program accepts a column's name as it is."""
     word = _comparable_name(name, program)
     is_reserved = word in program.reserved or (program is _STATA and _STATA_TEXT.fullmatch(word) is not None)
     is_short = len(name.encode()) <= program.longest_name
@@ -278,7 +276,6 @@ def _numbers(column: pa.Array, name: str, file: str, program: _Program) -> Any:
 
 
 def _check_texts(texts: Iterable[str], name: str, file: str, program: _Program) -> None:
-    """Refuse texts that the program would change."""
     for text in texts:
         if len(text.encode()) > program.longest_text:
             raise UserError(

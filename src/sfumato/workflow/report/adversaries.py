@@ -57,13 +57,13 @@ def measures_against(candidates: Iterable[Candidate]) -> tuple[Against, ...]:
         if measurement.axis == "privacy":
             taken.setdefault(adversary_of(measurement.measure), []).append(measurement)
     ordered = sorted(taken, key=lambda who: (who[0] != "identity", who[1].title if who[1] else ""))
-    return tuple(_against(*who, taken[who]) for who in ordered)
-
-
-def _against(guards: Guards, attacker: Attacker | None, taken: list[Measurement]) -> Against:
-    names = dict.fromkeys(measurement.measure for measurement in taken)
-    titles = formatting.joined(formatting.measure_words(name).title for name in names)
-    return Against(attacker, guards, titles, tuple(_scenarios(taken)))
+    adversaries = []
+    for guards, attacker in ordered:
+        against = taken[guards, attacker]
+        names = dict.fromkeys(measurement.measure for measurement in against)
+        titles = formatting.joined(formatting.measure_words(name).title for name in names)
+        adversaries.append(Against(attacker, guards, titles, tuple(_scenarios(against))))
+    return tuple(adversaries)
 
 
 def scenario_rows(candidates: Iterable[Candidate]) -> list[dict[str, Any]]:

@@ -108,12 +108,8 @@ def _figures(values: Mapping[str, float]) -> str:
 
 
 def _values(answer: Answer, candidate: Candidate) -> str:
-    return _figures(_all_values(answer, candidate))
-
-
-def _all_values(answer: Answer, candidate: Candidate) -> dict[str, float]:
-    found = {name: candidate.value(name) for name in answer.question.measures}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: candidate.value(name) for name in answer.question.measures}
+    return _figures({name: value for name, value in values.items() if value is not None})
 
 
 def _joined_names(names: Iterable[str]) -> str:

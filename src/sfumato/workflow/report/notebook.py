@@ -77,22 +77,14 @@ def release_html(release: Release) -> str:
     told = [f"{release.n_records:,} of {release.n_original:,} records are released."]
     if len(sizes):
         told.append(f"They look alike in {len(sizes):,} classes, the smallest of {sizes.min():,} records.")
-    rows = [
-        [
-            name,
-            release.schema[name].role,
-            f"{len(set(release.cells[name].codes.tolist())):,}",
-            _loss_words(release, name),
-        ]
-        for name in release.schema.released
-    ]
+    rows = []
+    for name in release.schema.released:
+        loss = release.information_lost(name)
+        words = "not applicable" if loss is None else formatting.share(loss)
+        n_distinct = len(set(release.cells[name].codes.tolist()))
+        rows.append([name, release.schema[name].role, f"{n_distinct:,}", words])
     heads = ["attribute", "role", "distinct released values", "information lost"]
     return _card("Release", how, heads, rows, [" ".join(told), *release.notes], picture=release.plot())
-
-
-def _loss_words(release: Release, name: str) -> str:
-    loss = release.information_lost(name)
-    return "not applicable" if loss is None else formatting.share(loss)
 
 
 def measurements_html(measurements: Iterable[Measurement]) -> str:

@@ -242,7 +242,6 @@ def cell_facts(release: Release) -> dict[str, Any]:
 def _summary(
     frontier: Frontier, chosen: Candidate | None, release: Release | None, n_infeasible: int
 ) -> dict[str, Any]:
-    """Return the two or three most important numbers, as sentences and as figures."""
     subject = chosen or frontier.knee()
     n_tried = len(frontier.candidates) + n_infeasible
     figures = [_figure(frontier, subject, axis) for axis in frontier.axes[:2]] if subject else []

@@ -182,7 +182,6 @@ EFFICIENT_WORDS = {True: "efficient", False: "not efficient", None: "cannot be c
 
 
 def _marked_texts(manifest: Manifest) -> dict[str, Any]:
-    """Return the publisher's texts, each with its mark."""
     decision, unverified = manifest.decision, manifest.unverified
     names = ("purpose", "recipients", "safeguards", "steward", "review_by")
     return {
@@ -536,7 +535,6 @@ def _marked_name(here: tuple[str | int, ...], measure: str, attribute: str | Non
 
 
 def _summary(statements: ManifestStatements) -> dict[str, Any]:
-    """Return the most important numbers, as sentences and as figures."""
 
     def part(text: str) -> Markup:
         return escape(explained(text)) if text.strip() else escape(text)
@@ -667,7 +665,6 @@ def measured_rows(statements: ManifestStatements, axis: Axis) -> Iterator[dict[s
 
 
 def _claimed_row(statements: ManifestStatements, place: int) -> dict[str, Any]:
-    """Describe a claim with everything next to its value."""
     claim, found, here = statements.manifest.claims[place], statements.claims[place], ("claims", place)
     reason = claim.detail.get("reason") if claim.value is None else None
 
@@ -762,7 +759,6 @@ def _owner_row(statements: ManifestStatements, label: MeasureLabel, figure: Owne
 
 
 def _claim_rows(statements: ManifestStatements) -> Iterator[dict[str, Any]]:
-    """Pair each claim with the recipe's requirement."""
     for place, claim in enumerate(statements.manifest.claims):
         row = _claimed_row(statements, place)
         at = requirement_of(statements.manifest, claim)

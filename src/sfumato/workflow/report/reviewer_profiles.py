@@ -69,7 +69,9 @@ def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "risk": _risk_facts(statements),
         "initial": _initial_risk(manifest),
         "threshold": next(_thresholds(statements), None),
-        "against": {guards: [row for row in rows if _guards(row) == guards] for guards in _GUARDS},
+        "against": {
+            guards: [row for row in rows if adversary_of(row["measure"])[0] == guards] for guards in _GUARDS
+        },
         "tried": [row for row in rows if _is_trial(row["measure"])],
     }
 
@@ -89,10 +91,6 @@ def _initial_risk(manifest: Manifest) -> dict[str, Markup] | None:
 _GUARDS: tuple[Guards, Guards] = ("identity", "attribute")
 
 
-def _guards(row: dict[str, Any]) -> Guards:
-    return adversary_of(row["measure"])[0]
-
-
 def _is_trial(measure: str) -> bool:
     """Return whether a measure runs an attack on the release and judges its guesses by the original."""
     needs = getattr(methods.find("measure", measure), "needs", "release")
@@ -108,8 +106,12 @@ def _risk_facts(statements: ManifestStatements) -> dict[str, Any] | None:
     here = ("claims", place, "detail")
     average = float(claim.detail["average"])
     met, words = _by_usual_threshold(claim.value)
+    worst = formatting.value_of(_RISK, claim.value)
+    if worst == formatting.value_of(_RISK, _USUAL):
+        # rounding would make it equal the usual threshold
+        worst = formatting.exactly(_RISK, claim.value)
     return {
-        "worst": mark(pointer("claims", place, "value"), json_value(claim.value), _risk_words(claim.value)),
+        "worst": mark(pointer("claims", place, "value"), json_value(claim.value), worst),
         "average": mark(pointer(*here, "average"), average, formatting.value_of(_RISK, average)),
         "uniques": MarkedCount(int(claim.detail["uniques"]), *here, "uniques"),
         "smallest": MarkedCount(int((smallest and smallest.value) or 0), "claims", at_k, "value"),
@@ -118,15 +120,8 @@ def _risk_facts(statements: ManifestStatements) -> dict[str, Any] | None:
 
 
 def _first_claim(statements: ManifestStatements, measure: str) -> tuple[int, Measurement | None]:
-    """Return the first claim of a measure, and its place."""
     found = ((place, claim) for place, claim in enumerate(statements.claims) if claim.measure == measure)
     return next(found, (0, None))
-
-
-def _risk_words(value: float) -> str:
-    """Print a risk, with more digits if rounding would make it equal the usual threshold."""
-    short = formatting.value_of(_RISK, value)
-    return formatting.exactly(_RISK, value) if short == formatting.value_of(_RISK, _USUAL) else short
 
 
 def _by_usual_threshold(risk: float) -> tuple[bool, str]:

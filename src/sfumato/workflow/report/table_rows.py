@@ -147,7 +147,7 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
         "direction": formatting.direction(measurement.better),
         "value": shown(measurement.measure, measurement.value),
         "reason": _reason(measurement),
-        "interval": _interval(measurement),
+        "interval": " to ".join(shown(measurement.measure, float(end)) for end in measurement.interval or ()),
         "baseline": "" if measurement.baseline is None else shown(measurement.measure, measurement.baseline),
         "notes": detail_words(measurement),
         "by_owner": "",
@@ -171,12 +171,6 @@ def _same_of_trivial(frontier: Frontier, sanitizer: str, chosen: Candidate, want
     place = next(i for i, m in enumerate(alike(chosen)) if m is wanted)
     trivial = next((alike(c) for c in frontier.candidates if c.recipe.sanitizer == sanitizer), [])
     return shown(wanted.measure, trivial[place].value) if place < len(trivial) else ""
-
-
-def _interval(measurement: Measurement) -> str:
-    if measurement.interval is None:
-        return ""
-    return " to ".join(shown(measurement.measure, float(end)) for end in measurement.interval)
 
 
 def detail_words(measurement: Measurement) -> list[tuple[str, str]]:
