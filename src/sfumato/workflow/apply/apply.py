@@ -65,13 +65,13 @@ class Applied:
 
     def reasons(self) -> list[str]:
         """Say why records were suppressed, with numbers only."""
-        found = [
+        reasons = [
             f"{count:,} with a value of {name!r} that no released value stands for"
             if name != NO_CLASS
             else f"{count:,} whose values no class has together"
             for name, count in self.withheld.items()
         ]
-        return [*found, *([f"{self.n_failing:,} in classes that fail the model"] if self.n_failing else [])]
+        return [*reasons, *([f"{self.n_failing:,} in classes that fail the model"] if self.n_failing else [])]
 
 
 def apply(
@@ -152,17 +152,17 @@ def applied(
     drop = rows_to_suppress(new, before, recoding.model, [now, *then])
     release = without_rows(new, drop)
     unrecognized = sum(people is None for people in then)
-    found = Applied(release, taken.withheld, new.n_records - release.n_records, unrecognized, len(before))
-    _check_limit(found, taken, most)
-    notes = [note for note in (_NOTE, found.estimate) if note]
+    outcome = Applied(release, taken.withheld, new.n_records - release.n_records, unrecognized, len(before))
+    _check_limit(outcome, taken, most)
+    notes = [note for note in (_NOTE, outcome.estimate) if note]
     stay = np.repeat(~drop, new.weights)
     known = tuple(
-        Earlier(each, None if now is None or people is None else (now[stay], people))
-        for each, people in zip(before, then, strict=True)
+        Earlier(release_before, None if now is None or people is None else (now[stay], people))
+        for release_before, people in zip(before, then, strict=True)
     )
     # the notes of a release that was itself applied are about another file
     kept = (note for note in release.notes if note != _NOTE and not note.startswith(_ESTIMATE))
-    return replace(found, release=replace(release, notes=(*kept, *notes)).with_earlier(*known))
+    return replace(outcome, release=replace(release, notes=(*kept, *notes)).with_earlier(*known))
 
 
 def _recognized(
@@ -179,12 +179,12 @@ def _recognized(
     return new, now, then
 
 
-def _check_limit(found: Applied, taken: Taken, most: float) -> None:
-    n_records, n_suppressed = taken.release.n_original, found.release.n_suppressed
-    if n_suppressed <= most * n_records and found.release.n_records:
+def _check_limit(outcome: Applied, taken: Taken, most: float) -> None:
+    n_records, n_suppressed = taken.release.n_original, outcome.release.n_suppressed
+    if n_suppressed <= most * n_records and outcome.release.n_records:
         return
-    reasons = "; ".join(found.reasons())
-    if not found.release.n_records and most == 1:
+    reasons = "; ".join(outcome.reasons())
+    if not outcome.release.n_records and most == 1:
         raise PolicyNotMet(
             f"every one of the {n_records:,} new records would have to be suppressed: {reasons}; make a new "
             "release"

@@ -159,10 +159,10 @@ def publish_applied(
         The largest share of the new records that may be suppressed; see `apply`.
     """
     earlier = [earlier_release(folder, project.schema) for folder in known]
-    found = applied(parent.recoding, project.table(records), earlier, limit)
+    outcome = applied(parent.recoding, project.table(records), earlier, limit)
     request = replace(
         request.with_settings_of(project, records),
         candidate=parent.candidate,
         parent=parent_facts(parent.candidate, parent.folder, known),
     )
-    return publish_release(found.release, request), found
+    return publish_release(outcome.release, request), outcome

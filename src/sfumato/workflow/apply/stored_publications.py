@@ -55,14 +55,14 @@ def earlier_releases(store: Store, folders: Iterable[Path], table: Table, schema
         The bound original.
     """
     source = source_of(table, schema)
-    found: list[Release] = []
+    releases: list[Release] = []
     for folder in folders:
         recipe = _recipe(store, read_manifest(folder), source)
         if recipe is None:
-            found.append(earlier_release(folder, schema.given or schema))
+            releases.append(earlier_release(folder, schema.given or schema))
         else:
-            found.append(sanitize(table, schema, recipe))
-    return found
+            releases.append(sanitize(table, schema, recipe))
+    return releases
 
 
 def _recipe(store: Store, manifest: Manifest, source: str) -> Recipe | None:

@@ -86,9 +86,9 @@ def _leaves_below(hierarchy: Hierarchy, label: str) -> list[str]:
     if label == ROOT or interval_ends(label) is not None:
         return []
     places = list(hierarchy.nodes_named.get(label, ()))
-    found = None if places else hierarchy.range_named(label)
-    if found is not None:
-        level, first, last = found
+    nodes = None if places else hierarchy.range_named(label)
+    if nodes is not None:
+        level, first, last = nodes
         places = [(level, node) for node in range(first, last + 1)]
     is_below = np.zeros(len(hierarchy.values), dtype=np.bool_)
     for level, node in places:

@@ -24,16 +24,16 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
     >>> cautions(Recipe("mondrian", {"model": {"k-anonymity": {"k": 5}}}), 0)
     ()
     """
-    found = []
+    reasons = []
     if recipe.sanitizer == "as-is":
-        found.append(
+        reasons.append(
             "This release protects nobody: it has every quasi-identifier exactly as it is, and whoever knows "
             "somebody's finds their record."
         )
     if n_published:
         times = "A release" if n_published == 1 else f"{n_published:,} releases"
-        found.append(
+        reasons.append(
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
         )
-    return (*found, *(() if recipe.release_type == "synthetic" else unprotected))
+    return (*reasons, *(() if recipe.release_type == "synthetic" else unprotected))

@@ -230,12 +230,14 @@ def joined(people: pa.Table, values: pa.Table, group: str, count: str) -> pa.Tab
 
     people = people.take(pc.sort_indices(_as_text(people[group])))
     values = values.take(pc.sort_indices(_as_text(values[group])))
-    each = values.take(np.repeat(np.arange(values.num_rows), _counts(values[count], people.num_rows)))
-    if not _as_text(each[group]).equals(_as_text(people[group])):
+    one_per_person = values.take(
+        np.repeat(np.arange(values.num_rows), _counts(values[count], people.num_rows))
+    )
+    if not _as_text(one_per_person[group]).equals(_as_text(people[group])):
         raise VerificationFailed("the two tables do not have the same number of records in every group")
     for name in values.column_names:
         if name not in (group, count):
-            people = people.append_column(name, each[name])
+            people = people.append_column(name, one_per_person[name])
     return people
 
 

@@ -43,15 +43,15 @@ def write_with_manifest(release: Release, path: Path) -> tuple[tuple[Path, ...],
     with files_beside([*targets, manifest]) as (*places, beside):
         for place, write in zip(places, files.values(), strict=True):
             write(place)
-        found = {
+        fingerprints = {
             target.name: fingerprint(place.parent, place.name)
             for target, place in zip(targets, places, strict=True)
         }
-        beside.write_text(json_text(_manifest(release, found)), encoding="utf-8")
+        beside.write_text(json_text(_manifest(release, fingerprints)), encoding="utf-8")
     return tuple(targets), manifest
 
 
-def _manifest(release: Release, found: dict[str, tuple[str, int]]) -> FileManifest:
+def _manifest(release: Release, fingerprints: dict[str, tuple[str, int]]) -> FileManifest:
     assert release.recipe is not None
     layout = Layout.of(release)
     seen = read_back(tables_of(release, typed=False), layout)
@@ -61,7 +61,9 @@ def _manifest(release: Release, found: dict[str, tuple[str, int]]) -> FileManife
         layout=layout_facts(layout),
         recipe=RecipeFacts(**json.loads(release.recipe.public_json())),
         requirements=requirements_of(seen, release, release.recipe),
-        files={name: FileFacts(sha256=sha256, bytes=length) for name, (sha256, length) in found.items()},
+        files={
+            name: FileFacts(sha256=sha256, bytes=length) for name, (sha256, length) in fingerprints.items()
+        },
     )
 
 

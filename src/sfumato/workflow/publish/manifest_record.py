@@ -223,16 +223,16 @@ def _figures_of(
     """Return the statements about measurements that only the owner can take."""
     return [
         OwnerFigure(
-            measure=each.measure,
-            parameters=_public_parameters(each),
-            attribute=each.attribute,
-            axis=each.axis,
-            better=each.better,
-            band=band_of(each),
-            worst=each.value is not None and each.value == worst_value(measurements, each.label),
-            met=_met(each, measurements, policy),
+            measure=m.measure,
+            parameters=_public_parameters(m),
+            attribute=m.attribute,
+            axis=m.axis,
+            better=m.better,
+            band=band_of(m),
+            worst=m.value is not None and m.value == worst_value(measurements, m.label),
+            met=_met(m, measurements, policy),
         )
-        for each in measurements
+        for m in measurements
     ]
 
 
@@ -250,15 +250,15 @@ def _limits_of(
     policy: Mapping[str, Limit], claims: Sequence[Claimed], owner: Sequence[Measurement]
 ) -> dict[str, LimitFacts]:
     """Return a policy by the measures that it limits."""
-    taken = [*map(measurement_of, claims), *owner]
+    figures = [*map(measurement_of, claims), *owner]
     full = [*(claim.parameters for claim in claims), *map(_public_parameters, owner)]
     limits = {}
-    known = {text for each in taken for text in (each.label, each.measure)}
+    known = {text for figure in figures for text in (figure.label, figure.measure)}
     for name, limit in policy.items():
         label = MeasureLabel(name) if name in known else MeasureLabel.parse(name)
-        by_label = [place for place, each in enumerate(taken) if each.label == label.whole]
+        by_label = [place for place, figure in enumerate(figures) if figure.label == label.whole]
         limits[name] = LimitFacts(
-            measure=taken[by_label[0]].measure if by_label else str(label.whole),
+            measure=figures[by_label[0]].measure if by_label else str(label.whole),
             parameters=dict(full[by_label[0]]) if by_label else None,
             at_least=_finite(limit.at_least),
             at_most=_finite(limit.at_most),
@@ -305,19 +305,19 @@ def _unverified_attributes(release: Release, written: Release) -> list[Unverifie
     plain = set(schema.released) - set(noisy)
     return [
         UnverifiedAttribute(
-            name=each.name,
-            role=each.role,
+            name=attribute.name,
+            role=attribute.role,
             # a further kind stands beside the published column as well
-            kind=each.kind if is_released or each.kind in (NUMERIC.name, CATEGORICAL.name) else None,
-            levels=schema.hierarchy(each.name).height + 1 if is_released else None,
-            lowest=each.lowest_level if is_released else None,
-            weight=each.weight if is_released else None,
-            exact=_exact_cells(release, written, each.name) if each.name in plain else None,
-            noisy=each.name in noisy,
-            ends_at_values=each.role == "quasi-identifying" and ends_at_values(release, each.name),
+            kind=attribute.kind if is_released or attribute.kind in (NUMERIC.name, CATEGORICAL.name) else None,
+            levels=schema.hierarchy(attribute.name).height + 1 if is_released else None,
+            lowest=attribute.lowest_level if is_released else None,
+            weight=attribute.weight if is_released else None,
+            exact=_exact_cells(release, written, attribute.name) if attribute.name in plain else None,
+            noisy=attribute.name in noisy,
+            ends_at_values=attribute.role == "quasi-identifying" and ends_at_values(release, attribute.name),
         )
-        for each in schema.attributes
-        for is_released in [each.is_released]
+        for attribute in schema.attributes
+        for is_released in [attribute.is_released]
     ]
 
 
@@ -351,10 +351,10 @@ def _exact_cells(release: Release, written: Release, name: str) -> int:
     return int(written.weights[is_exact].sum())
 
 
-def _claim(found: Measurement, parameters: dict[str, Any]) -> Claimed:
+def _claim(measurement: Measurement, parameters: dict[str, Any]) -> Claimed:
     # what is claimed is the worst; a reader computes the rest
-    detail = {name: value for name, value in found.detail.items() if name != BY_ATTRIBUTE}
-    written = replace(found, detail=detail).to_dict()
+    detail = {name: value for name, value in measurement.detail.items() if name != BY_ATTRIBUTE}
+    written = replace(measurement, detail=detail).to_dict()
     return msgspec.convert({**written, "parameters": parameters}, Claimed)
 
 
@@ -382,14 +382,15 @@ def _public_parameters(measurement: Measurement) -> dict[str, Any]:
 
 
 def _met(measurement: Measurement, every: Sequence[Measurement], policy: Mapping[str, Limit]) -> bool | None:
-    kept = [
-        limit.allows(found.value)
+    holds = [
+        limit.allows(of_policy.value)
         for name, limit in policy.items()
-        for found in named(every, name)
+        for of_policy in named(every, name)
         # of a measurement that is the worst of all attributes, a limit may speak of one
-        if found == measurement or (found.label == measurement.label and measurement.attribute is None)
+        if of_policy == measurement
+        or (of_policy.label == measurement.label and measurement.attribute is None)
     ]
-    return all(kept) if kept else None
+    return all(holds) if holds else None
 
 
 def _finite(end: float) -> float | None:

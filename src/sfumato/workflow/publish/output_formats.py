@@ -68,14 +68,14 @@ class Sinks:
         """
         import pyarrow.parquet as pq
 
-        told = {}
+        facts = {}
         for kind in self.formats:
             tables = {name: pq.read_table(place / f"{name}.parquet", partitioning=None) for name in types}
-            told[kind] = write_statistics(tables, place, kind, self.codebook, unchanged)
+            facts[kind] = write_statistics(tables, place, kind, self.codebook, unchanged)
         if self.partition_by is not None:
             table = next(name for name in types if self.partition_by in types[name].names)
             lay_into_folders(place, table, self.partition_by, **PARQUET)
-        return told
+        return facts
 
 
 def resources(manifest: Manifest, types: Mapping[str, pa.Schema]) -> list[dict[str, Any]]:
@@ -112,13 +112,13 @@ def _files(
 
 def _as_statistics_field(field: Mapping[str, Any], facts: FormatFacts) -> dict[str, Any]:
     name = field["name"]
-    told = {**field, "name": facts.renamed.get(name, name)}
+    described = {**field, "name": facts.renamed.get(name, name)}
     if name in facts.labels:
-        told["title"] = facts.labels[name]
+        described["title"] = facts.labels[name]
     if name in facts.codes:
         listed = [{"value": code, "label": label} for label, code in facts.codes[name].items()]
-        told |= {"type": "integer", "categories": listed}
-    return told
+        described |= {"type": "integer", "categories": listed}
+    return described
 
 
 def _resource(manifest: Manifest, name: str, file: str, fields: list[dict[str, Any]]) -> dict[str, Any]:

@@ -104,11 +104,11 @@ def lay_into_folders(place: Path, table: str, column: str, **options: Any) -> No
 
 def _by_value(records: pa.Table, column: str) -> Iterator[tuple[Any, pa.Table]]:
     """Yield the records with each value of a column, in order and without the column."""
-    told = records[column].combine_chunks().dictionary_encode(null_encoding="encode")
-    codes = told.indices.to_numpy()
+    encoded = records[column].combine_chunks().dictionary_encode(null_encoding="encode")
+    codes = encoded.indices.to_numpy()
     ordered = records.drop_columns([column]).take(np.argsort(codes, kind="stable"))
-    ends = np.cumsum(np.bincount(codes, minlength=len(told.dictionary)))
-    for value, first, end in zip(told.dictionary.to_pylist(), [0, *ends[:-1]], ends, strict=True):
+    ends = np.cumsum(np.bincount(codes, minlength=len(encoded.dictionary)))
+    for value, first, end in zip(encoded.dictionary.to_pylist(), [0, *ends[:-1]], ends, strict=True):
         yield value, ordered.slice(first, end - first)
 
 

@@ -117,16 +117,16 @@ def write_statistics(
     unchanged
         The attributes all of whose released cells are original values: they keep their labels.
     """
-    program, told = _PROGRAMS[kind], FormatFacts()
+    program, all_facts = _PROGRAMS[kind], FormatFacts()
     for name, table in tables.items():
         facts = _facts(table, program, codebook, unchanged)
         _write(table, place / f"{name}.{kind}", program, facts)
-        told = FormatFacts(
-            renamed={**told.renamed, **facts.renamed},
-            labels={**told.labels, **facts.labels},
-            codes={**told.codes, **facts.codes},
+        all_facts = FormatFacts(
+            renamed={**all_facts.renamed, **facts.renamed},
+            labels={**all_facts.labels, **facts.labels},
+            codes={**all_facts.codes, **facts.codes},
         )
-    return told
+    return all_facts
 
 
 def renamings(manifest: Manifest) -> list[str]:
@@ -187,13 +187,13 @@ def _is_number(label: str) -> bool:
 def _renamed(names: Iterable[str], program: _Program) -> dict[str, str]:
     every = list(names)
     taken: set[str] = set()
-    found = {}
+    new_names = {}
     for name in [*filter(lambda each: _is_accepted(each, program), every), *every]:
-        if name in found:
+        if name in new_names:
             continue
-        found[name] = _free_name(name, program, taken)
-        taken.add(_comparable_name(found[name], program))
-    return {name: found[name] for name in every if found[name] != name}
+        new_names[name] = _free_name(name, program, taken)
+        taken.add(_comparable_name(new_names[name], program))
+    return {name: new_names[name] for name in every if new_names[name] != name}
 
 
 def _is_accepted(name: str, program: _Program) -> bool:

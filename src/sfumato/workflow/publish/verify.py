@@ -118,10 +118,10 @@ def data_checks(folder: Path, manifest: Manifest, cells: ReadBack | None = None)
         What was read from the data files when the manifest was made: the checksums show that they are the
         same. By default they are read now.
     """
-    found = check_folder(folder, manifest, None if cells is None else cells.tables)
-    if not found.hold or found.tables is None:
-        return found.checks
-    return [*found.checks, *_page_checks(folder, manifest, cells, found.tables)]
+    outcome = check_folder(folder, manifest, None if cells is None else cells.tables)
+    if not outcome.hold or outcome.tables is None:
+        return outcome.checks
+    return [*outcome.checks, *_page_checks(folder, manifest, cells, outcome.tables)]
 
 
 def read_written(folder: Path, names: tuple[str, ...]) -> Mapping[str, pa.Table]:
