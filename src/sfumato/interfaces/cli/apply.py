@@ -77,14 +77,14 @@ def apply(
     with _store(project, parent) as store:
         kept = _parent_release(project, store, parent, earlier)
         known = folders_before(store, others, project.schema, kept.folder)
-        decision, found = publish_applied(project, kept, records, request, known, limit=most)
+        decision, outcome = publish_applied(project, kept, records, request, known, limit=most)
         if store is not None:
             with words_before(f"{folder.name} was published, but the store does not know of it"):
                 store.record(decision, str(folder))
     warn_of_renamings(folder)
-    _report(found, folder, as_json=as_json)
+    _report(outcome, folder, as_json=as_json)
     if not as_json:
-        warn_of_formulas(formula_columns(found.release))
+        warn_of_formulas(formula_columns(outcome.release))
         echo(f"Anybody can check it:  sfumato verify {folder}")
 
 
@@ -116,20 +116,20 @@ def _parent_release(project: Project, store: Store | None, parent: str, original
     return stored_parent(project, store, parent)
 
 
-def _report(found: Applied, folder: Path, *, as_json: bool) -> None:
-    release = found.release
+def _report(outcome: Applied, folder: Path, *, as_json: bool) -> None:
+    release = outcome.release
     if as_json:
         from sfumato.results.json_schemas import ApplyShape
 
-        withheld = {name or "no class": count for name, count in found.withheld.items()}
+        withheld = {name or "no class": count for name, count in outcome.withheld.items()}
         document = ApplyShape(
             folder=str(folder),
             records=release.n_records,
             new_records=release.n_original,
             withheld=withheld,
-            suppressed=found.n_failing,
-            earlier_releases=found.n_earlier,
-            unrecognized=found.n_unrecognized,
+            suppressed=outcome.n_failing,
+            earlier_releases=outcome.n_earlier,
+            unrecognized=outcome.n_unrecognized,
         )
         print_json("apply", document)
         return
@@ -137,7 +137,7 @@ def _report(found: Applied, folder: Path, *, as_json: bool) -> None:
         f"{release.n_records:,} of {release.n_original:,} records published in {folder} with the recoding of "
         "an earlier release; every claim was checked on the written cells"
     )
-    for reason in found.reasons():
+    for reason in outcome.reasons():
         echo(f"suppressed: {reason}")
-    if found.estimate is not None:
-        echo(found.estimate)
+    if outcome.estimate is not None:
+        echo(outcome.estimate)

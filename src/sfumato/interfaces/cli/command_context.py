@@ -146,20 +146,20 @@ def require_candidates(project: Project, store: Store, source: str, made: tuple[
     raise UserError(f"{happened}; run `sfumato explore {project.path.name}` first")
 
 
-def require_comparable(project: Project, found: Frontier) -> None:
+def require_comparable(project: Project, frontier: Frontier) -> None:
     """Raise an error with the reason if no candidate has a figure on every axis."""
-    if found.comparable:
+    if frontier.comparable:
         return
-    every = [m for candidate in found.candidates for m in candidate.measurements]
+    every = [m for candidate in frontier.candidates for m in candidate.measurements]
     reasons = {
-        m.label: m.detail.get("reason", "") for m in every if m.label in found.axes and not m.applicable
+        m.label: m.detail.get("reason", "") for m in every if m.label in frontier.axes and not m.applicable
     }
     why = "".join(f"; {label}: {reason}" for label, reason in reasons.items())
     sides = [[m.label for m in every if m.axis == side and m.applicable] for side in ("privacy", "utility")]
     axes = " ".join(f"--axis '{labels[0]}'" for labels in sides if labels)
     remedy = f"`sfumato frontier {project.path.name} {axes}`" if all(sides) else "name others in [measure]"
     raise Infeasible(
-        f"the frontier is empty: no candidate has a figure on {' and '.join(found.axes)}{why}; "
+        f"the frontier is empty: no candidate has a figure on {' and '.join(frontier.axes)}{why}; "
         f"compare by other measures: {remedy}"
     )
 

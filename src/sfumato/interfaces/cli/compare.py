@@ -44,7 +44,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
         raise UserError(f"both ids name the candidate {pair[0].id}; give two different ones")
     releases = [remade(candidate, table, schema) for candidate in pair]
     names = pair[0].id, pair[1].id
-    found = side_by_side(releases[0], releases[1], project.measures, names=names)
+    comparison = side_by_side(releases[0], releases[1], project.measures, names=names)
     if picture is not None:
         from sfumato.workflow.report.class_size_curves import class_size_curves
 
@@ -53,6 +53,6 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
         write_private(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
     if as_json:
         recipes = [str(candidate.recipe) for candidate in pair]
-        print_json("compare", CompareShape.of(found.to_shape(), recipes=recipes))
+        print_json("compare", CompareShape.of(comparison.to_shape(), recipes=recipes))
     else:
-        print_comparison(found, [name_of(candidate.recipe) for candidate in pair])
+        print_comparison(comparison, [name_of(candidate.recipe) for candidate in pair])

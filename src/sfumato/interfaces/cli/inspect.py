@@ -28,20 +28,20 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     from sfumato.workflow.explore.inspection import inspect as look_at
 
     with words_shown():
-        found = look_at(file, None, **given)
-        document = found.to_shape()
+        inspection = look_at(file, None, **given)
+        document = inspection.to_shape()
     if as_json:
         print_json("inspect", document)
         return
     print_table(
-        f"{found.n_records:,} records, {found.n_rows:,} different",
-        [*found.attribute_rows[0]],
-        [[*row.values()] for row in found.attribute_rows],
+        f"{inspection.n_records:,} records, {inspection.n_rows:,} different",
+        [*inspection.attribute_rows[0]],
+        [[*row.values()] for row in inspection.attribute_rows],
     )
     echo()
-    for sentence in found.sentences:
+    for sentence in inspection.sentences:
         echo(sentence)
-    if found.singling_out is not None and found.singling_out.columns:
-        print_singling_out(found.singling_out)
-    for warning in found.warnings:
+    if inspection.singling_out is not None and inspection.singling_out.columns:
+        print_singling_out(inspection.singling_out)
+    for warning in inspection.warnings:
         warn(warning)

@@ -47,17 +47,17 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
     from sfumato.results.json_schemas import QueryShape
     from sfumato.workflow.query.query_answer import query
 
-    found = query(folder, question, reading=reading)
+    answer = query(folder, question, reading=reading)
     if as_json:
-        print_json("query", QueryShape.of(found))
+        print_json("query", QueryShape.of(answer))
     else:
-        _print(found)
+        _print(answer)
 
 
-def _print(found: QueryAnswer) -> None:
+def _print(answer: QueryAnswer) -> None:
     """Print the figures as a table, then notes for the reader."""
-    by = list(found.rows[0].by) if found.rows else []
-    heads = [*by, found.query.split()[0], "deviation", "least", "most"]
+    by = list(answer.rows[0].by) if answer.rows else []
+    heads = [*by, answer.query.split()[0], "deviation", "least", "most"]
     rows = [
         [
             *("missing" if name is None else name for name in row.by.values()),
@@ -66,9 +66,11 @@ def _print(found: QueryAnswer) -> None:
                 for figure in (row.value, row.deviation, row.least, row.most)
             ),
         ]
-        for row in found.rows
+        for row in answer.rows
     ]
     print_table("", heads, rows)
-    echo(f"{found.query}, of {found.records:,} released records, read by {found.reading.replace('-', ' ')}")
-    for note in found.notes:
+    echo(
+        f"{answer.query}, of {answer.records:,} released records, read by {answer.reading.replace('-', ' ')}"
+    )
+    for note in answer.notes:
         echo(note)

@@ -35,17 +35,17 @@ def score_guesses(folder: Path, guesses: Path, answers: Path, as_json: bool) -> 
     from sfumato.workflow.query.score import Unsealed, scored
 
     try:
-        found = msgspec.convert(scored(folder, guesses, answers), list[ScoredShape])
+        scores = msgspec.convert(scored(folder, guesses, answers), list[ScoredShape])
     except Unsealed as problem:
         raise VerificationFailed(str(problem)) from None
     except ValueError as problem:
         raise UserError(str(problem)) from None
     if as_json:
-        print_json("score", ScoreShape(scores=found))
+        print_json("score", ScoreShape(scores=scores))
         return
     heads = ["question", "guesses", "right", "control guesses", "right", "risk", "95% interval"]
-    print_table("", heads, [_scored_row(row) for row in found])
-    for row in found:
+    print_table("", heads, [_scored_row(row) for row in scores])
+    for row in scores:
         if row.undefined is not None:
             echo(f"{row.question}: no risk, because {row.undefined}")
 

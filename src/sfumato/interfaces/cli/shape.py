@@ -26,8 +26,9 @@ def shape(name: str | None, as_json: bool) -> None:
     if name is not None:
         echo(json.dumps(schema(name), indent=2))
     elif as_json:
-        listed = [NamedShape(name=each, is_=form(each)) for each in names_of_shapes()]
+        listed = [NamedShape(name=shape_name, is_=form(shape_name)) for shape_name in names_of_shapes()]
         print_json("shapes", ShapesShape(shapes=listed))
     else:
-        for each in names_of_shapes():
-            echo(f"{form(each):24} {(getattr(shape_of(each), '__doc__', '') or '').partition(chr(10))[0]}")
+        for shape_name in names_of_shapes():
+            summary = (getattr(shape_of(shape_name), "__doc__", "") or "").partition("\n")[0]
+            echo(f"{form(shape_name):24} {summary}")

@@ -34,17 +34,17 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     with store:
         source = source_shown(project, store)
         candidate = store.find(identity, source)
-        found = stored_frontier(project, store, source)
+        frontier = stored_frontier(project, store, source)
     if report is not None:
-        write_report(project, found, report, candidate)
-    beaten_by = found.dominated_by(candidate) if candidate in found.comparable else ()
+        write_report(project, frontier, report, candidate)
+    beaten_by = frontier.dominated_by(candidate) if candidate in frontier.comparable else ()
     broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
     if as_json:
         from sfumato.results.json_schemas import PolicyShape, ShowShape
 
         document = ShowShape.of(
             candidate,
-            efficient=candidate in found.efficient(),
+            efficient=candidate in frontier.efficient(),
             knee=False,
             dominated_by=[c.id for c in beaten_by],
             policy=PolicyShape(broken=broken),
@@ -53,15 +53,15 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
         return
     echo(f"{candidate.id}  {name_of(candidate.recipe)}")
     if candidate.also:
-        also = ", ".join(f"{name_of(each.recipe)} ({each.id})" for each in candidate.also)
+        also = ", ".join(f"{name_of(alias.recipe)} ({alias.id})" for alias in candidate.also)
         echo(f"The same release is also made by {also}")
     if candidate.infeasible is not None:
         echo(f"could not be made: {candidate.infeasible}")
         return
     print_measurements(candidate.measurements)
     if beaten_by:
-        echo(f"Beaten on {' and '.join(found.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
-    elif candidate in found.comparable:
-        echo(f"Efficient: no candidate beats it on {' and '.join(found.axes)}")
+        echo(f"Beaten on {' and '.join(frontier.axes)} by {', '.join(c.id for c in beaten_by[:5])}")
+    elif candidate in frontier.comparable:
+        echo(f"Efficient: no candidate beats it on {' and '.join(frontier.axes)}")
     for line in broken:
         echo(f"Policy not met: {line}")

@@ -49,12 +49,12 @@ def progress_shown() -> Iterator[Callable[[Progress], None]]:
     """Show a bar on a terminal, and occasional lines elsewhere; always on standard error."""
     if logs_json() or not sys.stderr.isatty():
         now_and_then = _throttled()
-        told = 0
+        n_told = 0
 
         def line(state: Progress) -> None:
-            nonlocal told
-            if state.done != told:
-                told = state.done
+            nonlocal n_told
+            if state.done != n_told:
+                n_told = state.done
                 _progress_line(state)
             if state.now:
                 now_and_then(state.now)
@@ -107,12 +107,12 @@ def words_shown() -> Iterator[None]:
 
 def _throttled() -> Callable[[str], None]:
     """Return a function that prints the first words, and later words only after a pause."""
-    said = -_SELDOM
+    last = -_SELDOM
 
     def hear(words: str) -> None:
-        nonlocal said
-        if time.monotonic() - said >= _SELDOM:
-            said = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last >= _SELDOM:
+            last = time.monotonic()
             say(words)
 
     return hear
@@ -186,18 +186,18 @@ def print_dry_run(found: DryRun, budget: float | None) -> None:
 
 
 def print_frontier(
-    project: Project, found: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
+    project: Project, frontier: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, then those that cannot be compared or made."""
     from sfumato.results.measurement import by_attribute
 
-    efficient, knee = found.efficient(), found.knee()
-    listed = found.candidates if everything else efficient
-    allowed = set(found.within(project.policy))
+    efficient, knee = frontier.efficient(), frontier.knee()
+    listed = frontier.candidates if everything else efficient
+    allowed = set(frontier.within(project.policy))
     apart = {m.attribute_label: m.label for c in listed for m in by_attribute(c.measurements)}
-    more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in found.axes)]
-    told = [name for name in more if any(c.value(name) is not None for c in listed)]
-    shown = list(dict.fromkeys([*found.axes, *told]))
+    more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in frontier.axes)]
+    measured = [name for name in more if any(c.value(name) is not None for c in listed)]
+    shown = list(dict.fromkeys([*frontier.axes, *measured]))
     rows = []
     for candidate in listed:
         marks = {
@@ -215,20 +215,20 @@ def print_frontier(
             ]
         )
     heads = ["id", "release", "", *shown]
-    n_fitting = _n_fitting(heads, rows, fewest=3 + len(found.axes))
+    n_fitting = _n_fitting(heads, rows, fewest=3 + len(frontier.axes))
     print_table(
-        f"{len(efficient)} efficient of {len(found.candidates)} candidates",
+        f"{len(efficient)} efficient of {len(frontier.candidates)} candidates",
         heads[:n_fitting],
         [row[:n_fitting] for row in rows],
     )
     if n_fitting < len(heads):
         echo(f"No room here for {' and '.join(heads[n_fitting:])}; --json shows them.")
-    if found.apart:
+    if frontier.apart:
         echo(
-            f"{len(found.apart)} cannot be compared on these axes: "
-            + ", ".join(name_of(candidate.recipe) for candidate in found.apart)
+            f"{len(frontier.apart)} cannot be compared on these axes: "
+            + ", ".join(name_of(candidate.recipe) for candidate in frontier.apart)
         )
-    print_reasons(found.candidates)
+    print_reasons(frontier.candidates)
     if infeasible:
         echo(
             f"{len(infeasible)} could not be made, for example {name_of(infeasible[0].recipe)}: "
@@ -240,9 +240,9 @@ def print_reasons(candidates: Iterable[Candidate]) -> None:
     """Print which measures do not apply to some candidates, and why."""
     from sfumato.results.formatting import joined
 
-    made = tuple(candidates)
+    listed = tuple(candidates)
     counted: dict[tuple[str, str], set[str]] = {}
-    for candidate in made:
+    for candidate in listed:
         for m in candidate.measurements:
             if not m.applicable:
                 counted.setdefault((m.label, str(m.detail.get("reason", ""))), set()).add(candidate.id)
@@ -250,7 +250,7 @@ def print_reasons(candidates: Iterable[Candidate]) -> None:
     for (label, reason), ids in counted.items():
         alike.setdefault((reason, frozenset(ids)), []).append(label)
     for (reason, same), labels in alike.items():
-        whole = "" if len(same) == len(made) else f" to {len(same)} of {len(made)} candidates"
+        whole = "" if len(same) == len(listed) else f" to {len(same)} of {len(listed)} candidates"
         echo(f"{joined(labels)}: not applicable{whole}: {reason}")
 
 
@@ -301,29 +301,29 @@ def print_judgement(
         false = ", ".join(f"{count:,} in {name!r}" for name, count in untrue.items() if count)
         warning = f"Warning: released values that do not stand for the original one: {false}."
         echo(f"- {warning if false else 'Every released value stands for the original one.'}")
-    taken = list(measurements)
+    listed = list(measurements)
     for axis in ("privacy", "utility"):
-        _print_axis(axis, [m for m in taken if m.axis == axis])
+        _print_axis(axis, [m for m in listed if m.axis == axis])
 
 
-def print_groups(found: Grouped) -> None:
+def print_groups(groups: Grouped) -> None:
     """Print the measurements of each group, with a star for the worst one."""
-    worst = {label: found.worst(label) for label in found.labels}
+    worst = {label: groups.worst(label) for label in groups.labels}
     rows = [
         [
             name,
-            f"{found.sizes[name]:,}",
+            f"{groups.sizes[name]:,}",
             *(
-                f"{_value(label, found.values(label)[name])}{' *' if worst[label] == name else ''}"
-                for label in found.labels
+                f"{_value(label, groups.values(label)[name])}{' *' if worst[label] == name else ''}"
+                for label in groups.labels
             ),
         ]
-        for name in found.groups
+        for name in groups.groups
     ]
-    print_table(f"by {found.attribute}", [found.attribute, "records", *found.labels], rows)
+    print_table(f"by {groups.attribute}", [groups.attribute, "records", *groups.labels], rows)
     echo("* does worst")
-    if found.n_left_out:
-        echo(f"{found.n_left_out:,} records are in groups that are too small to be told")
+    if groups.n_left_out:
+        echo(f"{groups.n_left_out:,} records are in groups that are too small to be told")
 
 
 def _print_axis(axis: str, measurements: list[Measurement]) -> None:
@@ -349,17 +349,17 @@ def print_answer(answer: Answer, broken: list[str]) -> None:
         echo(f"Warning: the policy is not met: {line}")
 
 
-def print_comparison(found: Comparison, recipes: list[str]) -> None:
+def print_comparison(comparison: Comparison, recipes: list[str]) -> None:
     """Print two releases side by side, then a summary in sentences."""
     from sfumato.workflow.report.comparison_text import comparison_words, figure_rows, loss_rows, size_rows
 
-    for name, recipe in zip(found.names, recipes, strict=True):
+    for name, recipe in zip(comparison.names, recipes, strict=True):
         echo(f"{name}  {recipe}")
-    names = list(found.names)
-    print_table("", ["measure", *names, "better"], figure_rows(found))
-    print_table("", ["class sizes", *names], size_rows(found))
-    print_table("", ["information lost in", *names], loss_rows(found))
-    for sentence in comparison_words(found):
+    names = list(comparison.names)
+    print_table("", ["measure", *names, "better"], figure_rows(comparison))
+    print_table("", ["class sizes", *names], size_rows(comparison))
+    print_table("", ["information lost in", *names], loss_rows(comparison))
+    for sentence in comparison_words(comparison):
         echo(sentence)
 
 
@@ -372,14 +372,14 @@ def warn_of_formulas(columns: tuple[str, ...]) -> None:
         )
 
 
-def print_singling_out(found: Distinction) -> None:
+def print_singling_out(distinction: Distinction) -> None:
     """Print how much each column contributes to singling people out."""
     from sfumato.results import formatting
 
     share = formatting.share
     echo()
     print_table(
-        f"{share(found.unique)} of the {found.counted} are unique in the quasi-identifiers. "
+        f"{share(distinction.unique)} of the {distinction.counted} are unique in the quasi-identifiers. "
         "What each column adds to that:",
         ["attribute", "role", "pairs told apart", "unique would be", "part in the smallest sets"],
         [
@@ -390,12 +390,14 @@ def print_singling_out(found: Distinction) -> None:
                 share(column.unique) + (" without it" if column.part is not None else " with it"),
                 "" if column.part is None else share(column.part),
             ]
-            for column in found.columns
+            for column in distinction.columns
         ],
     )
-    for each in found.sets[:3]:
-        single_out = "singles out" if len(each.columns) == 1 else "together single out"
-        echo(f"{formatting.joined(each.columns)} {single_out} {each.n_people:,} {found.counted}.")
+    for smallest in distinction.sets[:3]:
+        single_out = "singles out" if len(smallest.columns) == 1 else "together single out"
+        echo(
+            f"{formatting.joined(smallest.columns)} {single_out} {smallest.n_people:,} {distinction.counted}."
+        )
 
 
 def print_table(title: str, heads: list[str], rows: list[list[str]]) -> None:

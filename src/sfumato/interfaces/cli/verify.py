@@ -1,4 +1,4 @@
-"""`sfumato verify`: check a published folder from its files alone."""
+"""`sfumato verify`: check a published folder from its files alcheck."""
 
 from __future__ import annotations
 
@@ -37,25 +37,29 @@ def verify(folder: Path, key: Path | None, certificate: Path | None, by: str, as
     """
     from sfumato.results.json_schemas import CheckedShape, VerifyShape
     from sfumato.runtime.errors import CannotTell, VerificationFailed
-    from sfumato.workflow.publish.verify import verify as check
+    from sfumato.workflow.publish.verify import verify as check_folder
     from sfumato.workflow.publish.verify import write_certificate
 
-    found = check(folder, key=key)
+    verification = check_folder(folder, key=key)
     if certificate is not None:
-        write_certificate(found, folder, certificate, by=by)
+        write_certificate(verification, folder, certificate, by=by)
     if as_json:
-        outcome = {0: "verified", 2: "wrong", 4: "cannot tell"}[found.exit_code]
+        outcome = {0: "verified", 2: "wrong", 4: "cannot tell"}[verification.exit_code]
         document = VerifyShape(
-            verified=found.holds, outcome=outcome, checks=[CheckedShape.of(check) for check in found]
+            verified=verification.holds,
+            outcome=outcome,
+            checks=[CheckedShape.of(check) for check in verification],
         )
         print_json("verify", document)
     else:
-        for each in found:
-            mark = f"{_MARKS[each.outcome]:<10}"
-            echo(f"{mark}  {each.what}{': ' * bool(each.problem)}{each.problem}")
-    if found.failed:
-        raise VerificationFailed(f"{len(found.failed)} of {len(found)} checks of {folder.name} fail")
-    if found.undecided:
-        raise CannotTell(found.outcome)
+        for check in verification:
+            mark = f"{_MARKS[check.outcome]:<10}"
+            echo(f"{mark}  {check.what}{': ' * bool(check.problem)}{check.problem}")
+    if verification.failed:
+        raise VerificationFailed(
+            f"{len(verification.failed)} of {len(verification)} checks of {folder.name} fail"
+        )
+    if verification.undecided:
+        raise CannotTell(verification.outcome)
     if not as_json:
-        echo(found.outcome)
+        echo(verification.outcome)

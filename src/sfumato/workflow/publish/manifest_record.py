@@ -308,7 +308,9 @@ def _unverified_attributes(release: Release, written: Release) -> list[Unverifie
             name=attribute.name,
             role=attribute.role,
             # a further kind stands beside the published column as well
-            kind=attribute.kind if is_released or attribute.kind in (NUMERIC.name, CATEGORICAL.name) else None,
+            kind=attribute.kind
+            if is_released or attribute.kind in (NUMERIC.name, CATEGORICAL.name)
+            else None,
             levels=schema.hierarchy(attribute.name).height + 1 if is_released else None,
             lowest=attribute.lowest_level if is_released else None,
             weight=attribute.weight if is_released else None,
