@@ -20,6 +20,7 @@ from sfumato.data.table import Column
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.results.label_parsing import Spellings, interval_ends
+from sfumato.results.manifest import intervals_at_values
 from sfumato.results.released_column import block_cells, range_cells
 from sfumato.runtime.errors import HierarchyError, ParameterError, SchemaError
 from sfumato.sanitizers import FullDomain, LocalRecoding, Mondrian
@@ -41,7 +42,7 @@ def address_at(place: int) -> str:
 
 
 ADDRESS = Kind("ipv4", read_address, number_of, address_at, plural="addresses")
-RANK = Kind("rank", lambda written: written if written in "ABCDE" else None, "ABCDE".index)
+RANK = Kind("rank", lambda written: written if written in tuple("ABCDE") else None, "ABCDE".index)
 ADDRESSES = ("9.0.0.1", "10.0.0.2", "10.0.0.10", "10.0.0.200", "10.0.1.7", "192.168.0.1")
 
 
@@ -151,6 +152,14 @@ def test_every_range_is_read_as_it_is_meant(kind: Kind, domain: tuple[str, ...])
             assert meaning is not None
             assert meaning.codes.tolist() == cells.sets.of(code).tolist()
             assert meaning.leaves == cells.sets.sizes[code]
+
+
+@pytest.mark.usefixtures("known")
+def test_intervals_that_no_hierarchy_names_are_told_to_end_at_values() -> None:
+    table, schema = bound()
+    tight = sanitize(table, schema, Mondrian(KAnonymity(3)), seed=1)
+    assert intervals_at_values(tight) == ("from",)
+    assert intervals_at_values(sanitize(table, schema, FullDomain({"from": 1}, KAnonymity(1)))) == ()
 
 
 def test_blocks_at_the_ends_are_open() -> None:

@@ -373,9 +373,9 @@ def _ends_in_order(label: str, line: Kind) -> tuple[_End, _End] | None:
         if end is None:
             return None
         return ((-math.inf, True), (end, True)) if label[0] == "<" else ((end, True), (math.inf, True))
-    first, _, last = label.partition(TO)
+    first, to, last = label.partition(TO)
     low, high = line.position(first), line.position(last)
-    return None if low is None or high is None else ((low, True), (high, True))
+    return None if not to or low is None or high is None else ((low, True), (high, True))
 
 
 def _value(written: str) -> int | float:

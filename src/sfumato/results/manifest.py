@@ -11,6 +11,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.ordered_ranges import OR_MISSING
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.recipe import Recipe
+from sfumato.results.label_parsing import interval_ends
 from sfumato.results.measurement import (
     Measurement,
     build_measure,
@@ -77,7 +78,10 @@ def ends_at_values(release: Release, name: str) -> bool:
 
 def _ranges_over_values(hierarchy: Hierarchy, label: str) -> bool:
     """Return whether a label has a range whose ends are values, not branches."""
-    parts = label.removesuffix(OR_MISSING).strip("{}").split(", ")
+    plain = label.removesuffix(OR_MISSING)
+    if not hierarchy.line.is_number:
+        return interval_ends(plain, hierarchy.line) is not None
+    parts = plain.strip("{}").split(", ")
     return any(found is not None and found[0] == 0 for found in map(hierarchy.range_named, parts))
 
 
