@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -335,9 +334,9 @@ def test_who_is_who_is_known_in_releases_of_the_same_records_alone() -> None:
     both = people_of(now, Earlier(then))
     assert both is not None
     assert [sorted(each.tolist()) for each in both] == [list(range(6))] * 2
-    for unknown in ({"original": None}, {"rows": None}):
-        assert people_of(now, Earlier(replace(then, **unknown))) is None
-        assert people_of(replace(now, **unknown), Earlier(then)) is None
+    for without in (LinkedRelease.unlinked, with_unknown_rows):
+        assert people_of(now, Earlier(without(then))) is None
+        assert people_of(without(now), Earlier(then)) is None
     others = sanitize(
         {**GANTA, "age": [age + 1 for age in AGES]}, SCHEMA, Cut({"age": "00100"}, KAnonymity(2))
     )

@@ -151,7 +151,9 @@ def test_a_miner_that_does_not_finish_is_named(needing_both: Bound, gate: Any) -
 
 def test_a_release_that_does_not_know_its_original_is_not_judged(hospital: Bound) -> None:
     release = sanitize(*hospital, AsIs()).unlinked()
-    assert gain(release).detail["reason"] == "the original is not known"
+    assert gain(release).detail["reason"] == (
+        "the original is needed, and the release was read from files alone"
+    )
 
 
 def test_without_its_rows_a_release_is_judged_by_a_target_that_was_released_exactly(hospital: Bound) -> None:

@@ -68,7 +68,7 @@ def test_a_file_that_changed_is_read_again(tmp_path: Path) -> None:
 
 
 def test_without_the_original_nobody_can_be_attacked() -> None:
-    with pytest.raises(NotApplicable, match="nobody can be attacked"):
+    with pytest.raises(NotApplicable, match="the original is needed"):
         setting_of(release().unlinked(), None, 10, 0)
     assert setting_of(replace(release(), recipe=None), None, 10, 0).told == (
         "none: the release was not made by a recipe that could be run again"

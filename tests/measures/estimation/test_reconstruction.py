@@ -24,6 +24,7 @@ from sfumato.measures.utility.estimation.reconstruction import (
     uniform_estimate_of_all,
 )
 from sfumato.models import KAnonymity, ProbabilisticDiversity
+from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.sanitizers import (
@@ -162,7 +163,7 @@ def test_what_cannot_be_read_is_told_with_the_column() -> None:
         )
     with pytest.raises(Unreadable, match="'ill' is not released"):
         uniform_estimate(replace(made, cells={n: c for n, c in made.cells.items() if n != "ill"}), "ill")
-    with pytest.raises(Unreadable, match="the original is needed"):
+    with pytest.raises(NotApplicable, match="the original is needed"):
         uniform_estimate(made.unlinked(), "ill")
 
 

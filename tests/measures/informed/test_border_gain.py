@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.data.kinds import NUMERIC
@@ -175,9 +176,9 @@ def test_what_is_not_known_cannot_be_compared() -> None:
     table, schema = one_attribute([1, 2, 2, 3, 11, 11, 11, 12, 13])
     release = sanitize(table, schema, Mondrian(KAnonymity(4)))
     unknown = replace(release.cells["age"], sets=None)
-    for lacking in ({"original": None}, {"rows": None}, {"cells": {"age": unknown}}):
+    for lacking in (release.unlinked(), with_unknown_rows(release), replace(release, cells={"age": unknown})):
         with pytest.raises(NotApplicable, match="is known to stand for sets"):
-            BorderGain().measure(replace(release, **lacking))
+            BorderGain().measure(lacking)
 
 
 def test_where_no_interval_is_wide_nothing_is_told() -> None:

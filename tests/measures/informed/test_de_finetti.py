@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures.informed.de_finetti import DeFinettiGain, _Dealt
@@ -213,9 +214,9 @@ def test_people_with_several_records_are_not_dealt_out() -> None:
 
 def test_it_must_be_known_whose_each_value_is() -> None:
     release = sanitize(smokers(0.9), SMOKES, Anatomy(2), seed=2)
-    for lacking in ("rows", "original"):
+    for lacking in (with_unknown_rows(release), release.unlinked()):
         with pytest.raises(NotApplicable, match="whose each sensitive value is"):
-            DeFinettiGain().measure(replace(release, **{lacking: None}))
+            DeFinettiGain().measure(lacking)
 
 
 def test_so_many_rounds_as_there_can_be() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Hierarchy, Release, Schema, Table, measure, sanitize
 from sfumato.measures import Downcoding
@@ -224,9 +225,11 @@ def test_combinations_are_ruled_out_in_classes_of_two() -> None:
 def test_what_cannot_be_known_or_says_nothing() -> None:
     table, schema = datasets.hospital()
     release = sanitize(table, schema, Mondrian(KAnonymity(4)))
-    for lacking in ("rows", "original", "recipe"):
+    for lacking in (with_unknown_rows(release), replace(release, recipe=None)):
         with pytest.raises(NotApplicable, match="it is not known how the release was made"):
-            Downcoding().measure(replace(release, **{lacking: None}))
+            Downcoding().measure(lacking)
+    with pytest.raises(NotApplicable, match="the original is needed"):
+        Downcoding().measure(release.unlinked())
     (taken,) = Downcoding().measure(sanitize(table, schema, SuppressQuasiIdentifiers()))
     assert taken.detail == {"exactly": 0, "false": 0, "smaller": 0, "ruled-out": 0}
 

@@ -15,6 +15,7 @@ import pyarrow.csv as csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Hierarchy, Schema, Table, measure, sanitize
 from sfumato.measures import DowncodingGain
@@ -341,9 +342,11 @@ def test_the_gain_is_told_with_what_it_is_a_gain_of() -> None:
     assert (taken.value, taken.detail["attribute"], taken.detail["gain"]) == (0.5, "age", {"age": 0.5})
     # of sixteen people four are in a cell of several ages
     assert taken.detail["share-wide"] == 4 / 16
-    for lacking in ("rows", "original", "recipe"):
+    for lacking in (with_unknown_rows(release), replace(release, recipe=None)):
         with pytest.raises(NotApplicable, match="it is not known how the release was made"):
-            DowncodingGain().measure(replace(release, **{lacking: None}))
+            DowncodingGain().measure(lacking)
+    with pytest.raises(NotApplicable, match="the original is needed"):
+        DowncodingGain().measure(release.unlinked())
 
 
 def test_what_the_cell_has_none_of_is_taken_for_even() -> None:

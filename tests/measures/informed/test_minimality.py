@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unknown_rows import with_unknown_rows
 
 from sfumato import Attribute, Hierarchy, Schema, Table, measure, publish, sanitize
 from sfumato.measures import Measurement
@@ -177,9 +178,11 @@ def test_where_no_value_decides_on_anything_the_class_tells_all(how: Sanitizer) 
 def test_it_says_what_it_would_have_to_know() -> None:
     table = people(q1=["HIV", "HIV"], q2=["flu"] * 5)
     release = sanitize(table, SCHEMA, FullDomain({"group": 1}, HALF))
-    for lacking in ("recipe", "original", "rows"):
+    for lacking in (replace(release, recipe=None), with_unknown_rows(release)):
         with pytest.raises(NotApplicable, match="does not say which finer releases"):
-            MinimalityRisk().measure(replace(release, **{lacking: None}))
+            MinimalityRisk().measure(lacking)
+    with pytest.raises(NotApplicable, match="the original is needed"):
+        MinimalityRisk().measure(release.unlinked())
     with pytest.raises(NotApplicable, match="may be suppressed"):
         MinimalityRisk().measure(replace(release, n_original=8))
     several = Schema((Attribute("name", "identifying"), *SCHEMA.attributes), person="name")

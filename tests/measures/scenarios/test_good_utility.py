@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
 import sfumato as sf
 from sfumato.measures import GoodUtility, Scenario, User
@@ -32,7 +33,7 @@ SCHEMA = sf.Schema.of(age="quasi-identifying", ill="sensitive")
 PEOPLE = {"age": [20, 20, 20, 30], "ill": ["a", "a", "a", "b"]}
 
 
-def release(**changed: Any) -> sf.Release:
+def release(**changed: Any) -> sf.results.LinkedRelease:
     return replace(sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.AsIs()), **changed)
 
 
@@ -61,7 +62,7 @@ class TestUtility:
         assert found.mixed.tolist() == pytest.approx([2 / math.sqrt(3), 10])
 
     def test_released_rows_are_judged_by_their_original_ones(self, predicted: None) -> None:
-        known = release(rows=np.array([1, 0]))
+        known = release(origin=sf.results.Origin(release().origin.table, np.array([1, 0])))
         found = _utility(known, np.array([1, 0]), "ill", "majority", Scenario(), np.array([1.0, 10.0]))
         assert found is not None
         # now the last row is that of the three: b is said of two of them, and is wrong of each
@@ -229,9 +230,10 @@ class TestScenarios:
         assert GoodUtility.judges == ("people", "perturbed")
 
     def test_each_released_row_must_be_known_to_come_from_somebody(self) -> None:
-        for lacking in ({"original": None}, {"rows": None}):
-            with pytest.raises(NotApplicable, match="which record each released row comes from"):
-                GoodUtility().measure(release(**lacking))
+        with pytest.raises(NotApplicable, match="which record each released row comes from"):
+            GoodUtility().measure(with_unknown_rows(release()))
+        with pytest.raises(NotApplicable, match="the original is needed"):
+            GoodUtility().measure(release().unlinked())
 
     def test_a_scenario_must_fit_the_table(self) -> None:
         with pytest.raises(ParameterError, match="no attribute 'pay' that is released"):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.unknown_rows import with_unknown_rows
 
 import sfumato as sf
 from sfumato.data.kinds import CATEGORICAL, NUMERIC
@@ -64,9 +65,10 @@ def values(column: Column) -> list[Any]:
 
 def test_the_truth_is_known_where_the_rows_are() -> None:
     assert values(true_column(release(), "age")) == PEOPLE["age"]
-    for lacking in ({"original": None}, {"rows": None}):
-        with pytest.raises(NotApplicable, match="which record each released row comes from"):
-            true_column(replace(release(), **lacking), "age")
+    with pytest.raises(NotApplicable, match="which record each released row comes from"):
+        true_column(with_unknown_rows(release()), "age")
+    with pytest.raises(NotApplicable, match="the original is needed"):
+        true_column(release().unlinked(), "age")
 
 
 def test_what_is_neither_sets_nor_numbers_is_not_known() -> None:
