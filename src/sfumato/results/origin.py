@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.hierarchy import Label
 from sfumato.data.table import People, Table
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.runtime.arrays import Integers, frozen, sealed
+from sfumato.runtime.arrays import Integers, freeze_fields, sealed
 
 if TYPE_CHECKING:
     from sfumato.results.release import Release
@@ -41,8 +41,7 @@ class Origin:
     person_names: PersonNames | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.linked_rows is not None:
-            object.__setattr__(self, "linked_rows", frozen(self.linked_rows, np.int64))
+        freeze_fields(self, linked_rows=np.int64)
 
     @property
     def rows(self) -> Integers:

@@ -23,7 +23,7 @@ from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.origin import Earlier, Origin
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.results.written_order import Order, drawn_order
-from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, frozen, sealed
+from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,10 +82,7 @@ class Release:
     reported_original: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", frozen(self.weights, np.int64))
-        object.__setattr__(self, "cells", dict(self.cells))
-        if self.group_of is not None:
-            object.__setattr__(self, "group_of", frozen(self.group_of, np.int64))
+        freeze_fields(self, weights=np.int64, cells=dict, group_of=np.int64)
 
     @property
     def n_rows(self) -> int:

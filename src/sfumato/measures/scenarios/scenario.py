@@ -14,7 +14,7 @@ from sfumato.measures.scenarios.expressions import Expression, Type
 from sfumato.miners.base import CellsAs
 from sfumato.registry.declarations import Above, AtLeast, AtMost, Between, Seed, shown
 from sfumato.registry.methods import check_bounds
-from sfumato.runtime.arrays import Floats
+from sfumato.runtime.arrays import Floats, freeze_fields
 from sfumato.runtime.errors import ParameterError, suggestion
 
 Weights = str | float | Callable[[Table], Any]
@@ -54,9 +54,9 @@ class User:
 
     def __post_init__(self) -> None:
         # project files and people write lists; a tuple can be a key
-        object.__setattr__(self, "miners", tuple(self.miners))
-        if isinstance(self.target, (list, tuple)):
-            object.__setattr__(self, "target", tuple(self.target))
+        freeze_fields(self, miners=tuple)
+        if isinstance(self.target, list):
+            freeze_fields(self, target=tuple)
         if self.target == ():
             raise ParameterError(
                 "a user needs at least one target; leave it out for the sensitive attributes"
@@ -125,8 +125,7 @@ class Adversary:
 
     def __post_init__(self) -> None:
         # project files and people write lists; a tuple can be a key
-        for part in ("attributes", "miners", "knows"):
-            object.__setattr__(self, part, tuple(getattr(self, part)))
+        freeze_fields(self, attributes=tuple, miners=tuple, knows=tuple)
         for name in self.attributes:
             if name in self.knows:
                 raise ParameterError(
