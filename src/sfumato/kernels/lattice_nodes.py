@@ -3,10 +3,14 @@
 A group is one distinct row of generalized values. Its key has one bit field for each attribute, its loss
 is the sum of the losses of its cells, and its histogram counts the sensitive values of its records.
 
-The groups of a coarser node are made from those of a finer one, not from the rows: where every node of a
-level lies within a node of the next, keys can be translated field by field, and sizes, losses and histograms
-add up. A node therefore costs time in proportion to the groups of a finer one, and `walk` orders the nodes so
-that two buffers for each attribute suffice.
+The groups of a coarser node are made from those of a finer one, not from the rows (the rollup property:
+LeFevre, DeWitt, Ramakrishnan, "Incognito: efficient full-domain k-anonymity", 2005). That is right because
+every node of a level lies within a node of the next: keys can be translated field by field, and sizes, losses
+and histograms add up. Where a level does not nest, its groups are made from those of level 0.
+
+A node costs time in proportion to the groups of a finer one, and to groups times values for the scores.
+`walk` orders the nodes so that two buffers for each attribute suffice. Tables in which people have several
+records need a walk of their own (`lattice_nodes_people` says why), but share the scores.
 """
 
 from __future__ import annotations
@@ -279,19 +283,19 @@ def describe_people(
     """
     fewest = people[0]
     squares = 0
-    met = 0.0
+    n_meetings = 0.0
     for group in range(counts.size):
         count = counts[group]
         n_people = people[group]
         fewest = min(fewest, n_people)
         squares += count * count
-        met += float(n_people) * n_people
+        n_meetings += float(n_people) * n_people
         if n_people < small_classes.size:
             small_classes[n_people] += 1
             small_losses[n_people] += losses[group] * count
             small_records[n_people] += count
             small_squares[n_people] += count * count
-    return fewest, squares, met / people.sum()
+    return fewest, squares, n_meetings / people.sum()
 
 
 @njit(cache=True)
@@ -299,45 +303,96 @@ def describe_values(groups: Groups, prior: Prior, scores: Floats) -> None:
     """Compute each of `SCORES` over all groups."""
     counts, pure = groups.counts, groups.pure
     n_records = 0
-    alone = np.zeros(prior.shares.size, np.int64)
+    n_alone = np.zeros(prior.shares.size, np.int64)
     for group in range(counts.size):
         n_records += counts[group]
         if pure[group] >= 0:
-            alone[pure[group]] += counts[group]
+            n_alone[pure[group]] += counts[group]
+    begin_scores(prior, scores)
+    # first, because they are the worst: many expensive scores of the others need not be computed then
+    add_pure_groups(n_alone, prior, scores)
+    add_mixed_groups(pure, counts, groups.histograms, None, None, prior, scores)
+    finish_scores(n_records, prior, scores)
+
+
+@njit(cache=True)
+def begin_scores(prior: Prior, scores: Floats) -> None:
+    """Set the scores to those of no groups at all.
+
+    Until `finish_scores`, the column of delta-disclosure holds the lowest ratio of a share to its prior, that
+    of beta-likeness the highest, and those of the means hold sums.
+    """
     scores[:] = 0.0
     scores[DISTINCT] = prior.n_values
     scores[PROBABILISTIC] = np.inf
     scores[ENTROPY] = np.inf
     scores[DELTA_DISCLOSURE] = 1.0
     scores[BETA_LIKENESS] = 1.0
-    # all pure groups of a value have the same distribution; they come first because they are the worst
-    mixed = np.zeros(alone.size, np.int32)
-    single = np.zeros((alone.size, alone.size), np.int32)
-    for value in range(alone.size):
-        if alone[value] > 0:
-            mixed[value] = -1
-            single[value, value] = alone[value]
-    _add_mixed_groups(mixed, alone, single, prior, scores)
-    _add_mixed_groups(pure, counts, groups.histograms, prior, scores)
+
+
+@njit(cache=True)
+def add_pure_groups(n_alone: Integers, prior: Prior, scores: Floats) -> None:
+    """Update the scores with all groups that have a single value, given how many members they have by value.
+
+    All such groups of a value have the same distribution, so they are added as one.
+    """
+    for value in range(prior.n_values):
+        size = n_alone[value]
+        if size == 0:
+            continue
+        share = prior.shares[value]
+        excess = size - size * share
+        middle = (1.0 + share) / 2
+        divergence = (share * np.log(share / middle) - np.log(middle) + (1.0 - share) * _LOG_2) / 2
+        scores[DISTINCT] = scores[PROBABILISTIC] = scores[ENTROPY] = 1.0
+        scores[EQUAL_DISTANCE] = max(scores[EQUAL_DISTANCE], excess / size)
+        scores[ORDERED_DISTANCE] = max(scores[ORDERED_DISTANCE], prior.alone_ordered[value])
+        scores[HIERARCHICAL_DISTANCE] = max(scores[HIERARCHICAL_DISTANCE], prior.alone_hierarchical[value])
+        scores[PRIVACY_LOSS] = max(scores[PRIVACY_LOSS], divergence)
+        scores[KNOWLEDGE_GAIN] += excess
+        scores[ACCURACY_GAIN] += size
+        if prior.n_values > 1:
+            scores[DELTA_DISCLOSURE] = 0.0
+        scores[BETA_LIKENESS] = max(scores[BETA_LIKENESS], prior.inverse[value])
+        scores[MEAN_PRIVACY_LOSS] += divergence * size
+
+
+@njit(cache=True)
+def finish_scores(n_members: int, prior: Prior, scores: Floats) -> None:
+    """Turn sums over the members of all groups into means, and ratios into scores."""
     scores[PRIVACY_LOSS] = min(scores[PRIVACY_LOSS], _LOG_2)
-    scores[KNOWLEDGE_GAIN] /= n_records
-    scores[ACCURACY_GAIN] = scores[ACCURACY_GAIN] / n_records - prior.shares.max()
-    all_occur = scores[DISTINCT] == prior.n_values
+    scores[KNOWLEDGE_GAIN] /= n_members
+    scores[ACCURACY_GAIN] = scores[ACCURACY_GAIN] / n_members - prior.shares.max()
     scores[DELTA_DISCLOSURE] = (
-        max(np.log(scores[BETA_LIKENESS]), -np.log(scores[DELTA_DISCLOSURE])) if all_occur else np.inf
+        max(np.log(scores[BETA_LIKENESS]), -np.log(scores[DELTA_DISCLOSURE]))
+        if scores[DELTA_DISCLOSURE] > 0.0
+        else np.inf
     )
     scores[BETA_LIKENESS] -= 1.0
-    scores[MEAN_PRIVACY_LOSS] /= n_records
+    scores[MEAN_PRIVACY_LOSS] /= n_members
 
 
 @njit(cache=True, fastmath={"reassoc", "nsz", "nnan", "contract"})
-def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: Prior, scores: Floats) -> None:
+def add_mixed_groups(
+    pure: Codes,
+    counts: Integers,
+    histograms: Codes | Floats,
+    having: Codes | None,
+    different: Integers | None,
+    prior: Prior,
+    scores: Floats,
+) -> None:
     """Update the scores with the groups that are not pure: sums are added to, the others keep the worst.
 
-    Until the end, the column of delta-disclosure holds the lowest ratio of a share to its prior, and that of
-    beta-likeness the highest. Expensive scores are computed only if a cheaper bound does not rule out a new
+    Expensive scores are computed only if a cheaper bound does not rule out a new
     worst: exp(entropy) is at least 1 / the largest share, and a distance, being convex, is at most the mean
     distance of its values alone and at most the total variation.
+
+    Parameters
+    ----------
+    having, different
+        Where people share their weight among several values: how many people of each group have each value at
+        all, and how many values count as different. Else None, and numba compiles a kernel without them.
     """
     # taken out of the tuple once: in the loop each would be counted as one more reference
     n_values = prior.n_values
@@ -347,17 +402,19 @@ def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: P
     alone_hierarchical = prior.alone_hierarchical
     node_of = prior.node_of
     node_shares = prior.node_shares
+    occurring = np.empty(n_values + 1, np.int32)
     fewest, least_diverse, least_entropy = scores[DISTINCT], scores[PROBABILISTIC], scores[ENTROPY]
     farthest, farthest_js = scores[EQUAL_DISTANCE], scores[PRIVACY_LOSS]
     farthest_ordered, farthest_hierarchical = scores[ORDERED_DISTANCE], scores[HIERARCHICAL_DISTANCE]
-    moved, right, surprise = scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN], scores[MEAN_PRIVACY_LOSS]
+    excesses, largest_counts = scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN]
     lowest, highest = scores[DELTA_DISCLOSURE], scores[BETA_LIKENESS]
+    divergences = scores[MEAN_PRIVACY_LOSS]
     for group in range(counts.size):
         if pure[group] >= 0:
             continue
         size = np.float64(counts[group])
         n_distinct = 0
-        largest = np.int32(0)
+        largest = histograms[group, 0]
         excess = 0.0
         ratio = 0.0
         most_ordered = 0.0
@@ -371,37 +428,52 @@ def _add_mixed_groups(pure: Codes, counts: Integers, histograms: Codes, prior: P
             excess += max(count - size * shares[value], 0.0)
             ratio = max(ratio, count * inverse[value])
         distance = excess / size
-        diverse = size / largest
-        moved += excess
-        right += largest
-        fewest = min(fewest, n_distinct)
-        least_diverse = min(least_diverse, diverse)
+        excesses += excess
+        largest_counts += largest
         farthest = max(farthest, distance)
         highest = max(highest, ratio / size)
-        if diverse < least_entropy:
-            least_entropy = min(least_entropy, _exponential_entropy(histograms, group, size))
+        if having is None or different is None:
+            diverse = size / largest
+            fewest = min(fewest, n_distinct)
+            if diverse < least_entropy:
+                least_entropy = min(least_entropy, _exponential_entropy(histograms, group, size))
+        else:
+            most_having = np.int32(0)
+            for value in range(shares.size):
+                most_having = max(most_having, having[group, value])
+            diverse = size / most_having
+            fewest = min(fewest, different[group])
+            if min(diverse, different[group]) < least_entropy:
+                entropy = _exponential_entropy(having, group, size)
+                least_entropy = min(least_entropy, min(entropy, different[group]))
+        least_diverse = min(least_diverse, diverse)
         if min(distance, most_ordered / size) > farthest_ordered:
             farthest_ordered = max(
                 farthest_ordered, _ordered_distance(histograms, group, size, n_values, shares)
             )
         if min(distance, most_hierarchical / size) > farthest_hierarchical:
-            above = distance + _inner_level_distance(histograms, group, size, n_values, node_of, node_shares)
-            farthest_hierarchical = max(farthest_hierarchical, above / (1 + node_of.shape[0]))
-        divergence = _jensen_shannon(histograms, group, size, n_values, shares)
+            hierarchical = distance + _inner_level_distance(
+                histograms, group, size, n_values, node_of, node_shares
+            )
+            farthest_hierarchical = max(farthest_hierarchical, hierarchical / (1 + node_of.shape[0]))
+        divergence = _jensen_shannon(histograms, group, size, n_values, shares, occurring)
         farthest_js = max(farthest_js, divergence)
-        surprise += divergence * size
-        if fewest == n_values:
+        divergences += divergence * size
+        if n_distinct < n_values:
+            lowest = 0.0
+        elif lowest > 0.0:
             for value in range(n_values):
                 lowest = min(lowest, histograms[group, value] * inverse[value] / size)
     scores[DISTINCT], scores[PROBABILISTIC], scores[ENTROPY] = fewest, least_diverse, least_entropy
     scores[EQUAL_DISTANCE], scores[PRIVACY_LOSS] = farthest, farthest_js
     scores[ORDERED_DISTANCE], scores[HIERARCHICAL_DISTANCE] = farthest_ordered, farthest_hierarchical
-    scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN], scores[MEAN_PRIVACY_LOSS] = moved, right, surprise
+    scores[KNOWLEDGE_GAIN], scores[ACCURACY_GAIN] = excesses, largest_counts
     scores[DELTA_DISCLOSURE], scores[BETA_LIKENESS] = lowest, highest
+    scores[MEAN_PRIVACY_LOSS] = divergences
 
 
 @njit(cache=True)
-def _exponential_entropy(histograms: Codes, group: int, size: float) -> float:
+def _exponential_entropy(histograms: Codes | Floats, group: int, size: float) -> float:
     entropy = 0.0
     for value in range(histograms.shape[1]):
         if histograms[group, value] > 0:
@@ -411,27 +483,29 @@ def _exponential_entropy(histograms: Codes, group: int, size: float) -> float:
 
 
 @njit(cache=True)
-def _ordered_distance(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
+def _ordered_distance(
+    histograms: Codes | Floats, group: int, size: float, n_values: int, prior: Floats
+) -> float:
     """Return the earth mover's distance of values as far apart as they are in order."""
-    counted = np.int64(0)
+    cumulated = 0.0
     expected = 0.0
     distance = 0.0
     for value in range(n_values - 1):
-        counted += histograms[group, value]
+        cumulated += histograms[group, value]
         expected += prior[value]
-        distance += abs(counted / size - expected)
+        distance += abs(cumulated / size - expected)
     return distance / max(n_values - 1, 1)
 
 
 @njit(cache=True)
 def _inner_level_distance(
-    histograms: Codes, group: int, size: float, n_values: int, node_of: Codes, node_shares: Floats
+    histograms: Codes | Floats, group: int, size: float, n_values: int, node_of: Codes, node_shares: Floats
 ) -> float:
     """Return the total variation of the nodes, summed over the levels between values and root."""
     distance = 0.0
-    counted = np.empty(node_shares.shape[1], np.int64)
+    counted = np.empty(node_shares.shape[1], np.float64)
     for level in range(node_of.shape[0]):
-        counted[:] = 0
+        counted[:] = 0.0
         for value in range(n_values):
             counted[node_of[level, value]] += histograms[group, value]
         for node in range(counted.size):
@@ -440,16 +514,23 @@ def _inner_level_distance(
 
 
 @njit(cache=True)
-def _jensen_shannon(histograms: Codes, group: int, size: float, n_values: int, prior: Floats) -> float:
-    divergence = 0.0
+def _jensen_shannon(
+    histograms: Codes | Floats, group: int, size: float, n_values: int, prior: Floats, occurring: Codes
+) -> float:
+    # listed first, without a branch: most groups have few of the values, in no order that is predictable
+    n_occurring = 0
     for value in range(n_values):
-        if histograms[group, value] == 0:
-            divergence += prior[value] * _LOG_2
-        else:
-            share = histograms[group, value] / size
-            middle = (share + prior[value]) / 2
-            divergence += share * np.log(share / middle) + prior[value] * np.log(prior[value] / middle)
-    return divergence / 2
+        occurring[n_occurring] = value
+        n_occurring += histograms[group, value] > 0
+    divergence = 0.0
+    absent = 1.0
+    for place in range(n_occurring):
+        value = occurring[place]
+        share = histograms[group, value] / size
+        middle = (share + prior[value]) / 2
+        divergence += share * np.log(share / middle) + prior[value] * np.log(prior[value] / middle)
+        absent -= prior[value]
+    return (divergence + max(absent, 0.0) * _LOG_2) / 2
 
 
 @njit(cache=True)

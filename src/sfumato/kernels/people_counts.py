@@ -3,6 +3,9 @@
 This is for tables in which people have several rows. All counts rely on rows in the order of their people:
 a group has met a person before exactly when that person is the last one it met. Ordering is by counting
 sort, so everything but `count_candidates` takes linear time, apart from sorting the values of a group.
+
+`count_values_of_people` and `count_different` are the only place where the people who have a value are
+counted. They are inlined, so that a caller pays nothing for them (`lattice_nodes_people`, `value_people`).
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.kernels.compilation import njit
+from sfumato.kernels.compilation import INLINED, njit
 from sfumato.kernels.row_groups import rows_by_group
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
@@ -37,32 +40,28 @@ def people_in_order(order: Integers, group: Integers, n_groups: int, person_of: 
 
 
 class ValueTally(NamedTuple):
-    """The counts of one group, by value.
+    """Room to count the values of one group.
 
     Parameters
     ----------
-    n_having, shared, holder
-        The number of people who have the value, their contribution to it, and the last of them.
-    seen
+    holder
+        For each value the last person who has it.
+    occurring
         The values that occur, in the order in which they do.
-    own, mine
-        The current person's records by value, and their values.
+    records_by_value, values_of_person
+        The current person's records by value, all 0 between people, and the values that they have.
     """
 
-    n_having: Integers
-    shared: Floats
     holder: Integers
-    seen: Codes
-    own: Integers
-    mine: Codes
+    occurring: Codes
+    records_by_value: Integers
+    values_of_person: Codes
 
 
 @njit(cache=True)
 def tally_room(n_values: int) -> ValueTally:
     """Return empty room to count the values of a group."""
     return ValueTally(
-        np.zeros(n_values, np.int64),
-        np.zeros(n_values, np.float64),
         np.empty(n_values, np.int64),
         np.empty(n_values, np.int32),
         np.zeros(n_values, np.int64),
@@ -70,61 +69,85 @@ def tally_room(n_values: int) -> ValueTally:
     )
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, **INLINED)
 def count_values_of_people(
-    rows: Integers,
-    person_of: Integers,
+    first: int,
+    end: int,
+    people: Integers,
     values: Codes,
     weights: Integers,
-    n_having: Integers,
-    shared: Floats,
-    holder: Integers,
-    seen: Codes,
-    own: Integers,
-    mine: Codes,
+    line: int,
+    having: Codes,
+    contributions: Floats,
+    tally: ValueTally,
 ) -> tuple[int, int]:
-    """Count the values of a group whose rows are in the order of their people, into a `ValueTally`.
+    """Count the values of one group, whose rows from first to end are in the order of their people.
 
-    Returns the number of values and of people. The caller must clear ``n_having`` and ``shared`` before the
-    next group. A person contributes 1 in all, shared among the values by the person's records.
+    A person contributes 1 in all, shared among the values by the person's records in the group.
+
+    Parameters
+    ----------
+    people, values, weights
+        The person, the value and the records of every row.
+    line, having, contributions
+        Filled in this line, which must be 0, by value: how many people have it at all, and what they
+        contribute.
+    tally
+        Room; the values that occur are the first of its ``occurring``.
+
+    Returns
+    -------
+    n_occurring, n_people
+        The number of values that occur, and of people.
     """
-    n_seen = 0
-    n_people = 0
-    place = 0
-    while place < rows.size:
-        person = person_of[rows[place]]
+    holder, occurring, records_by_value, values_of_person = tally
+    n_occurring, n_people = 0, 0
+    row = first
+    while row < end:
+        person = people[row]
         n_people += 1
-        if place + 1 == rows.size or person_of[rows[place + 1]] != person:
-            # most people have a single row in a group
-            value = values[rows[place]]
-            if n_having[value] == 0:
-                seen[n_seen] = value
-                n_seen += 1
-            n_having[value] += 1
+        n_held, n_records = 0, 0
+        # most people have a single row in a group: it need not be shared among values
+        if row + 1 == end or people[row + 1] != person:
+            values_of_person[0], n_held = values[row], 1
+            row += 1
+        while row < end and people[row] == person:
+            value = values[row]
+            if records_by_value[value] == 0:
+                values_of_person[n_held] = value
+                n_held += 1
+            records_by_value[value] += weights[row]
+            n_records += weights[row]
+            row += 1
+        for place in range(n_held):
+            value = values_of_person[place]
+            if having[line, value] == 0:
+                occurring[n_occurring] = value
+                n_occurring += 1
+            having[line, value] += 1
             holder[value] = person
-            shared[value] += 1.0
-            place += 1
-            continue
-        n_mine = 0
-        n_records = 0
-        while place < rows.size and person_of[rows[place]] == person:
-            value = values[rows[place]]
-            if own[value] == 0:
-                mine[n_mine] = value
-                n_mine += 1
-            own[value] += weights[rows[place]]
-            n_records += weights[rows[place]]
-            place += 1
-        for index in range(n_mine):
-            value = mine[index]
-            if n_having[value] == 0:
-                seen[n_seen] = value
-                n_seen += 1
-            n_having[value] += 1
-            holder[value] = person
-            shared[value] += 1.0 if n_mine == 1 else own[value] / n_records
-            own[value] = 0
-    return n_seen, n_people
+            contributions[line, value] += 1.0 if n_held == 1 else records_by_value[value] / n_records
+            records_by_value[value] = 0
+    return n_occurring, n_people
+
+
+@njit(cache=True, **INLINED)
+def count_different(
+    n_occurring: int, group: int, line: int, having: Codes, tally: ValueTally, counted: Integers
+) -> int:
+    """Count the different values of a group, where those that only one and the same person has are one.
+
+    ``counted`` holds for each person the last group in which such values were counted for that person.
+    """
+    holder, occurring = tally.holder, tally.occurring
+    n_different = 0
+    for place in range(n_occurring):
+        value = occurring[place]
+        if having[line, value] > 1 or counted[holder[value]] != group:
+            n_different += 1
+            if having[line, value] == 1:
+                counted[holder[value]] = group
+    return n_different
 
 
 @njit(cache=True)
@@ -161,48 +184,51 @@ def value_people(
             row_starts[index + 1] += 1
     for index in range(n_groups):
         row_starts[index + 1] += row_starts[index]
-    place_of = row_starts[:-1].copy()
-    rows = np.empty(row_starts[n_groups], np.int64)
+    # copied group by group, because the rows of a group are far apart in memory
+    next_place = row_starts[:-1].copy()
+    n_rows = row_starts[n_groups]
+    member_people = np.empty(n_rows, np.int64)
+    member_values = np.empty(n_rows, np.int32)
+    member_weights = np.empty(n_rows, np.int64)
     for row in by_person:
         if group[row] >= 0:
-            rows[place_of[group[row]]] = row
-            place_of[group[row]] += 1
-
+            place = next_place[group[row]]
+            next_place[group[row]] += 1
+            member_people[place] = person_of[row]
+            member_values[place] = values[row]
+            member_weights[place] = weights[row]
     starts = np.zeros(n_groups + 1, np.int64)
-    group_values = np.empty(rows.size, np.int32)
-    having = np.empty(rows.size, np.int64)
-    contributions = np.empty(rows.size, np.float64)
+    group_values = np.empty(n_rows, np.int32)
+    having = np.empty(n_rows, np.int64)
+    contributions = np.empty(n_rows, np.float64)
     people = np.zeros(n_groups, np.int64)
     different = np.zeros(n_groups, np.int64)
-    n_having, shared, holder, seen, own, mine = tally_room(n_values)
+    n_having = np.zeros((1, n_values), np.int32)
+    shared = np.zeros((1, n_values), np.float64)
+    tally = tally_room(n_values)
     counted = np.full(n_people, -1, np.int64)
     filled = 0
     for index in range(n_groups):
-        n_seen, people[index] = count_values_of_people(
-            rows[row_starts[index] : row_starts[index + 1]],
-            person_of,
-            values,
-            weights,
+        n_occurring, people[index] = count_values_of_people(
+            row_starts[index],
+            row_starts[index + 1],
+            member_people,
+            member_values,
+            member_weights,
+            0,
             n_having,
             shared,
-            holder,
-            seen,
-            own,
-            mine,
+            tally,
         )
-        n_different = 0
-        for value in np.sort(seen[:n_seen]):
-            group_values[filled] = value
-            having[filled] = n_having[value]
-            contributions[filled] = shared[value]
-            filled += 1
-            if n_having[value] > 1 or counted[holder[value]] != index:
-                n_different += 1
-                if n_having[value] == 1:
-                    counted[holder[value]] = index
-            n_having[value] = 0
-            shared[value] = 0.0
+        n_different = count_different(n_occurring, index, 0, n_having, tally, counted)
         different[index] = min(n_different, people[index])
+        for value in np.sort(tally.occurring[:n_occurring]):
+            group_values[filled] = value
+            having[filled] = n_having[0, value]
+            contributions[filled] = shared[0, value]
+            n_having[0, value] = 0
+            shared[0, value] = 0.0
+            filled += 1
         starts[index + 1] = filled
     return (
         starts,
