@@ -43,10 +43,10 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
     starts = np.zeros(counts.size + 1, np.int64)
     for value in range(counts.size):
         starts[value + 1] = starts[value] + counts[value]
-    left = counts.copy()
+    remaining = counts.copy()
     group_of = np.full(n_records, -1, np.int64)
     # the most frequent value first; ties go to the lowest value
-    heap = [(-left[value], value) for value in range(counts.size) if left[value] > 0]
+    heap = [(-remaining[value], value) for value in range(counts.size) if remaining[value] > 0]
     heapq.heapify(heap)
     most_frequent = np.empty(size, np.int64)
     n_groups = 0
@@ -54,24 +54,24 @@ def diverse_groups(counts: Integers, size: int, n_records: int) -> tuple[Integer
         for place in range(size):
             most_frequent[place] = heapq.heappop(heap)[1]
         for chosen_value in most_frequent:
-            left[chosen_value] -= 1
-            group_of[starts[chosen_value] + left[chosen_value]] = n_groups
-            if left[chosen_value] > 0:
-                heapq.heappush(heap, (-left[chosen_value], int(chosen_value)))
+            remaining[chosen_value] -= 1
+            group_of[starts[chosen_value] + remaining[chosen_value]] = n_groups
+            if remaining[chosen_value] > 0:
+                heapq.heappush(heap, (-remaining[chosen_value], int(chosen_value)))
         n_groups += 1
     # the remaining records, at most one of each value, go to groups that lack their value
     has_value = np.zeros(n_groups, np.bool_)
     for value in range(counts.size):
-        if left[value] == 0:
+        if remaining[value] == 0:
             continue
         has_value[:] = False
-        for record in range(starts[value] + left[value], starts[value + 1]):
+        for record in range(starts[value] + remaining[value], starts[value + 1]):
             has_value[group_of[record]] = True
         group = 0
-        while left[value] > 0 and group < n_groups:
+        while remaining[value] > 0 and group < n_groups:
             if not has_value[group]:
-                left[value] -= 1
-                group_of[starts[value] + left[value]] = group
+                remaining[value] -= 1
+                group_of[starts[value] + remaining[value]] = group
             group += 1
     return starts, group_of
 
@@ -98,7 +98,7 @@ def separate_people(people: Integers, values: Integers, group_of: Integers, n_pe
     for record in range(people.size):
         if not _is_twice(by_person, person_starts, group_of, people[record], group_of[record], record):
             continue
-        is_apart = False
+        is_separated = False
         for place in range(value_starts[values[record]], value_starts[values[record] + 1]):
             other = by_value[place]
             here, there = group_of[record], group_of[other]
@@ -109,9 +109,9 @@ def separate_people(people: Integers, values: Integers, group_of: Integers, n_pe
                 and not _is_twice(by_person, person_starts, group_of, people[other], here, other)
             ):
                 group_of[record], group_of[other] = there, here
-                is_apart = True
+                is_separated = True
                 break
-        if not is_apart:
+        if not is_separated:
             n_together += 1
     return n_together
 

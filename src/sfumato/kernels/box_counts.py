@@ -41,11 +41,11 @@ def count_in_boxes(
         A number above every code.
     """
     n_columns, n_rows = columns.shape
-    left = np.empty((n_columns + 1, n_rows), np.int32)
-    n_left = np.zeros(n_columns + 1, np.int64)
+    matching = np.empty((n_columns + 1, n_rows), np.int32)
+    n_matching = np.zeros(n_columns + 1, np.int64)
     for row in range(n_rows):
-        left[0, row] = row
-    n_left[0] = n_rows
+        matching[0, row] = row
+    n_matching[0] = n_rows
     in_set = np.zeros(n_codes, np.bool_)
     totals = np.zeros(len(boxes), np.int64)
     for box in range(len(boxes)):
@@ -57,12 +57,12 @@ def count_in_boxes(
             set_codes = members[starts[set_number] : starts[set_number + 1]]
             in_set[set_codes] = True
             n_inside = 0
-            for place in range(n_left[column]):
-                row = left[column, place]
-                left[column + 1, n_inside] = row
+            for place in range(n_matching[column]):
+                row = matching[column, place]
+                matching[column + 1, n_inside] = row
                 n_inside += in_set[columns[column, row]]
-            n_left[column + 1] = n_inside
+            n_matching[column + 1] = n_inside
             in_set[set_codes] = False
-        for place in range(n_left[n_columns]):
-            totals[box] += weights[left[n_columns, place]]
+        for place in range(n_matching[n_columns]):
+            totals[box] += weights[matching[n_columns, place]]
     return totals

@@ -5,8 +5,14 @@ via the EM algorithm", 1977): a round spreads every amount over its set by the c
 the spread amounts are the next distribution. A round costs the total size of the sets.
 
 `fit_values` fits a log-linear model, value by labels. A round divides every unit's weight by the model,
-rescales the entries until units and groups add up (iterative proportional fitting), and updates the model,
-attribute by attribute. A round costs the number of entries plus profiles x attributes x values.
+rescales the entries until units and groups add up (iterative proportional fitting: Deming, Stephan, "On a
+least squares adjustment of a sampled frequency table when the expected marginal totals are known", 1940), and
+updates the model, attribute by attribute. A round costs the number of entries plus profiles x attributes x
+values.
+
+Without smoothing, no round of expectation maximization lowers the likelihood. `fit_values` ends by rescaling
+alone, so the sums hold to nine digits where they can hold together. Neither promises the best of several
+optima.
 """
 
 from __future__ import annotations
@@ -221,8 +227,8 @@ def _scale_once(
 ) -> float:
     """Scale the units of one group, then its targets; return how far the units were off at most."""
     farthest = 0.0
-    own = targets[starts[first] : starts[first + 1]]
-    factors[own] = 0.0
+    group_targets = targets[starts[first] : starts[first + 1]]
+    factors[group_targets] = 0.0
     for unit in range(first, last):
         total = 0.0
         for place in range(starts[unit], starts[unit + 1]):
@@ -232,7 +238,7 @@ def _scale_once(
         for place in range(starts[unit], starts[unit + 1]):
             fitted[place] *= scale
             factors[targets[place]] += fitted[place]
-    for target in own:
+    for target in group_targets:
         factors[target] = sums[target] / factors[target]
     for place in range(starts[first], starts[last]):
         fitted[place] *= factors[targets[place]]

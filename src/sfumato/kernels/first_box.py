@@ -33,8 +33,8 @@ def first_box_around(
     """
     n_columns, n_rows = columns.shape
     box_of = np.full(n_rows, -1, np.int64)
-    left = np.arange(n_rows)
-    n_left = n_rows
+    remaining = np.arange(n_rows)
+    n_remaining = n_rows
     in_set = np.zeros((n_columns, n_codes), np.bool_)
     for box in range(len(boxes)):
         for column in range(n_columns):
@@ -42,17 +42,17 @@ def first_box_around(
             for place in range(starts[set_number], starts[set_number + 1]):
                 in_set[column, members[place]] = True
         n_kept = 0
-        for place in range(n_left):
-            row = left[place]
+        for place in range(n_remaining):
+            row = remaining[place]
             column = 0
             while column < n_columns and in_set[column, columns[column, row]]:
                 column += 1
             if column == n_columns:
                 box_of[row] = box
             else:
-                left[n_kept] = row
+                remaining[n_kept] = row
                 n_kept += 1
-        n_left = n_kept
+        n_remaining = n_kept
         for column in range(n_columns):
             set_number = first_set[column] + boxes[box, column]
             for place in range(starts[set_number], starts[set_number + 1]):

@@ -42,8 +42,8 @@ def first_covering_class(
     classes_of_label = np.zeros((n_labels, _WORDS), np.uint64)
     classes_of_value = np.zeros((n_values, _WORDS), np.uint64)
     class_of = np.full(n_rows, -1, np.int64)
-    left = np.arange(n_rows)
-    n_left = n_rows
+    remaining = np.arange(n_rows)
+    n_remaining = n_rows
     for begin in range(0, len(classes), 64 * _WORDS):
         end = min(begin + 64 * _WORDS, len(classes))
         n_words = (end - begin + 63) // 64
@@ -58,15 +58,15 @@ def first_covering_class(
                 for word in range(n_words):
                     classes_of_value[value, word] |= classes_of_label[labels[place], word]
         n_kept = 0
-        for place in range(n_left):
-            row = left[place]
+        for place in range(n_remaining):
+            row = remaining[place]
             bit_place = _first_shared(columns, first_value, classes_of_value, row, n_words)
             if bit_place >= 0:
                 class_of[row] = begin + bit_place
             else:
-                left[n_kept] = row
+                remaining[n_kept] = row
                 n_kept += 1
-        n_left = n_kept
+        n_remaining = n_kept
     return class_of
 
 

@@ -2,8 +2,10 @@
 
 The search goes depth first, attribute by attribute, and keeps the rows that satisfy the current beginning.
 It is complete because support is monotone: adding a node never adds rows, so a beginning that is too small
-needs no extension. Each step counts one attribute over the remaining rows. ``most_found`` and ``most_work``
-bound the total, which can be exponential in the number of attributes.
+needs no extension (Agrawal, Srikant, "Fast algorithms for mining association rules", 1994; nodes of
+hierarchies: Srikant, Agrawal, "Mining generalized association rules", 1995). Each step counts one attribute
+over the remaining rows. ``most_found`` and ``most_work`` bound the total, which can be exponential in the
+number of attributes.
 """
 
 from __future__ import annotations

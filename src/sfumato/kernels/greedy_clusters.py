@@ -101,9 +101,9 @@ class RemainingRecords(NamedTuple):
         For each row of the tree the place in ``rows`` of the item's first row, and of its end.
     people
         The person of each of ``rows`` where people have several records; else empty.
-    left
+    n_rows_of
         How many rows each person still has, and last how many people still have one.
-    met
+    latest_cluster
         The cluster that last took a row of each person.
     """
 
@@ -112,8 +112,8 @@ class RemainingRecords(NamedTuple):
     first: Integers
     end: Integers
     people: Integers
-    left: Integers
-    met: Integers
+    n_rows_of: Integers
+    latest_cluster: Integers
 
 
 class GrownClusters(NamedTuple):
@@ -345,15 +345,25 @@ def _increase(
 
 @njit(cache=True)
 def nearest(
-    tree: Tree, low: Codes, high: Codes, size: int, cost: float, own: int, items: Integers, increases: Floats
+    tree: Tree,
+    low: Codes,
+    high: Codes,
+    size: int,
+    cost: float,
+    skipped: int,
+    items: Integers,
+    increases: Floats,
 ) -> None:
     """Find the items that cost least more when merged with a range, as many as there is room for.
+
+    The search goes down the nearer node first, so the best items are known early. It skips a node whose bound
+    is above the worst of the best ones, or equal to it where its lowest rank would lose the tie.
 
     Parameters
     ----------
     low, high, size, cost
         The range, the number of its records, and what its cover costs.
-    own
+    skipped
         An item to skip, or -1.
     items, increases
         Filled with the items and what they add, the least first.
@@ -389,7 +399,7 @@ def nearest(
                 stack[n_stacked] = row
                 bounds[n_stacked] = increase
                 n_stacked += 1
-            elif is_better and row != own:
+            elif is_better and row != skipped:
                 n_found = _insert(row, increase, n_found, items, increases, ranks)
                 if n_found == items.size:
                     worst = increases[n_found - 1]
@@ -443,6 +453,7 @@ def _furthest(
     ranks: Integers,
     starts: Integers,
 ) -> int:
+    """Return what `furthest` does, by the search of `nearest` with upper bounds instead of lower ones."""
     n_leaves = starts.size - 1
     best = -1
     most = -1.0
@@ -487,8 +498,8 @@ def _take_records(tree: Tree, stock: RemainingRecords, item: int, wanted: int) -
     stock.weights[place] -= n_taken
     if stock.weights[place] == 0:
         stock.first[item] += 1
-        is_gone = stock.first[item] == stock.end[item]
-        tree.ranks[item] = _REMOVED if is_gone else stock.rows[place + 1]
+        is_used_up = stock.first[item] == stock.end[item]
+        tree.ranks[item] = _REMOVED if is_used_up else stock.rows[place + 1]
         _bound_above(tree, item)
     return stock.rows[place], n_taken
 
@@ -497,11 +508,11 @@ def _take_records(tree: Tree, stock: RemainingRecords, item: int, wanted: int) -
 def _count_person(stock: RemainingRecords, item: int, cluster: int) -> int:
     """Record that a cluster takes an item's first row; return 1 if the person is new to it, else 0."""
     person = stock.people[stock.first[item]]
-    stock.left[person] -= 1
-    if stock.left[person] == 0:
-        stock.left[-1] -= 1
-    is_new = stock.met[person] != cluster
-    stock.met[person] = cluster
+    stock.n_rows_of[person] -= 1
+    if stock.n_rows_of[person] == 0:
+        stock.n_rows_of[-1] -= 1
+    is_new = stock.latest_cluster[person] != cluster
+    stock.latest_cluster[person] = cluster
     return int(is_new)
 
 
@@ -533,7 +544,7 @@ def grow_clusters(
     increase = np.empty(1)
     counts_people = stock.people.size > 0
     for cluster in range(first, end):
-        if counts_people and stock.left[-1] < k:
+        if counts_people and stock.n_rows_of[-1] < k:
             return n_taken, cluster
         item = furthest(tree, last)
         low[cluster] = tree.low[item]
@@ -600,7 +611,7 @@ def choose_merges(n_clusters: int, movers: Integers, targets: Integers, fits: Bo
     Earlier movers go first. A cluster that others move into does not move itself. It accepts one mover, or
     any number of movers whose cover fits into its own, because these do not affect each other.
     """
-    free, takes_what_fits, taken = 0, 1, 2
+    free, takes_what_fits, closed = 0, 1, 2
     state = np.zeros(n_clusters, np.int8)
     merged_into = np.arange(n_clusters)
     for place in range(movers.size):
@@ -609,8 +620,8 @@ def choose_merges(n_clusters: int, movers: Integers, targets: Integers, fits: Bo
         is_open = state[target] == free or (state[target] == takes_what_fits and fits[place])
         if state[mover] == free and is_open:
             merged_into[mover] = target
-            state[mover] = taken
-            state[target] = takes_what_fits if fits[place] else taken
+            state[mover] = closed
+            state[target] = takes_what_fits if fits[place] else closed
     return merged_into
 
 

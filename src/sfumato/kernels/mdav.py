@@ -36,29 +36,39 @@ def mdav(numbers: Floats, values: Integers, nodes: Integers, heights: Integers, 
         The size of all groups but the last, which may have up to 2k - 1.
     """
     n_records = len(numbers)
-    left = np.arange(n_records)
-    n_left, n_groups = n_records, 0
+    remaining = np.arange(n_records)
+    n_remaining, n_groups = n_records, 0
     group_of = np.zeros(n_records, dtype=np.int64)
     distances, nearest = np.empty(n_records), np.empty(k)
     counts = _counts(values, nodes.shape[2])
-    while n_left >= 3 * k:
-        average = _average(numbers, counts, left[:n_left])
-        first = _furthest(numbers, values, nodes, heights, left[:n_left], average, distances, nearest[:0])
+    while n_remaining >= 3 * k:
+        average = _average(numbers, counts, remaining[:n_remaining])
+        first = _furthest(
+            numbers, values, nodes, heights, remaining[:n_remaining], average, distances, nearest[:0]
+        )
         far = numbers[first], values[first]
-        second = _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
+        second = _furthest(numbers, values, nodes, heights, remaining[:n_remaining], far, distances, nearest)
         other = numbers[second], values[second]
-        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
-        _furthest(numbers, values, nodes, heights, left[:n_left], other, distances, nearest)
-        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups + 1, values, counts)
+        n_remaining = _take_nearest(
+            distances, nearest[0], remaining, n_remaining, k, group_of, n_groups, values, counts
+        )
+        _furthest(numbers, values, nodes, heights, remaining[:n_remaining], other, distances, nearest)
+        n_remaining = _take_nearest(
+            distances, nearest[0], remaining, n_remaining, k, group_of, n_groups + 1, values, counts
+        )
         n_groups += 2
-    if n_left >= 2 * k:
-        average = _average(numbers, counts, left[:n_left])
-        first = _furthest(numbers, values, nodes, heights, left[:n_left], average, distances, nearest[:0])
+    if n_remaining >= 2 * k:
+        average = _average(numbers, counts, remaining[:n_remaining])
+        first = _furthest(
+            numbers, values, nodes, heights, remaining[:n_remaining], average, distances, nearest[:0]
+        )
         far = numbers[first], values[first]
-        _furthest(numbers, values, nodes, heights, left[:n_left], far, distances, nearest)
-        n_left = _take_nearest(distances, nearest[0], left, n_left, k, group_of, n_groups, values, counts)
+        _furthest(numbers, values, nodes, heights, remaining[:n_remaining], far, distances, nearest)
+        n_remaining = _take_nearest(
+            distances, nearest[0], remaining, n_remaining, k, group_of, n_groups, values, counts
+        )
         n_groups += 1
-    group_of[left[:n_left]] = n_groups
+    group_of[remaining[:n_remaining]] = n_groups
     return group_of
 
 
@@ -163,8 +173,8 @@ def _replace_largest(heap: Floats, distance: float) -> None:
 def _take_nearest(
     distances: Floats,
     limit: float,
-    left: Integers,
-    n_left: int,
+    remaining: Integers,
+    n_remaining: int,
     k: int,
     group_of: Integers,
     group: int,
@@ -173,12 +183,12 @@ def _take_nearest(
 ) -> int:
     """Move the k nearest remaining records into a group; return how many remain."""
     n_below = 0
-    for place in range(n_left):
+    for place in range(n_remaining):
         if distances[place] < limit:
             n_below += 1
     n_equal, n_kept = k - n_below, 0
-    for place in range(n_left):
-        record = left[place]
+    for place in range(n_remaining):
+        record = remaining[place]
         if distances[place] < limit or (distances[place] == limit and n_equal > 0):
             if distances[place] == limit:
                 n_equal -= 1
@@ -186,6 +196,6 @@ def _take_nearest(
             for column in range(values.shape[1]):
                 counts[column, values[record, column]] -= 1
         else:
-            left[n_kept] = record
+            remaining[n_kept] = record
             n_kept += 1
     return n_kept

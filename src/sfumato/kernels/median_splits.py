@@ -2,9 +2,14 @@
 
 These are the inner loops of Mondrian (LeFevre, DeWitt, Ramakrishnan, "Mondrian multidimensional
 k-anonymity" and "Workload-aware anonymization", 2006). The records lie part by part in one matrix, and
-part ``p`` is the stretch from ``starts[p]`` to ``ends[p]``. Splitting a level of the recursion at a time
-keeps the loop compiled and moves every record at most once per level. A level costs O(n) for each column,
-plus sorting where a part is much smaller than a domain; informative cuts sort each part by each column.
+part ``p`` is the stretch from ``starts[p]`` to ``ends[p]``.
+
+A part is cut without a look at any other part, so splitting a level of the recursion at a time gives the same
+parts as recursion. It keeps the loop compiled and moves every record at most once per level. The kernels only
+propose cuts: the caller asks the privacy model, and moves the records of those parts whose cut is allowed.
+
+A level costs O(n) for each column, plus sorting where a part is much smaller than a domain; informative cuts
+sort each part by each column.
 """
 
 from __future__ import annotations
@@ -132,13 +137,13 @@ def _distinct(
         return _distinct_sorted(records, weights, begin, end, column, codes, counts)
     for row in range(begin, end):
         histogram[records[row, column]] += weights[row]
-    n_found = 0
+    n_distinct = 0
     for code in range(first, last + 1):
-        codes[n_found] = code
-        counts[n_found] = histogram[code]
-        n_found += histogram[code] > 0
+        codes[n_distinct] = code
+        counts[n_distinct] = histogram[code]
+        n_distinct += histogram[code] > 0
         histogram[code] = 0
-    return n_found
+    return n_distinct
 
 
 @njit(cache=True, **UNCOUNTED)
@@ -146,22 +151,22 @@ def _distinct_of_few(
     records: Codes, weights: Integers, begin: int, end: int, column: int, codes: Codes, counts: Integers
 ) -> int:
     """List the distinct codes by insertion sort; see `_distinct`."""
-    n_found = 0
+    n_distinct = 0
     for row in range(begin, end):
         code = np.int32(records[row, column])
-        place = n_found
+        place = n_distinct
         while place > 0 and codes[place - 1] > code:
             place -= 1
         if place > 0 and codes[place - 1] == code:
             counts[place - 1] += weights[row]
             continue
-        for later in range(n_found, place, -1):
+        for later in range(n_distinct, place, -1):
             codes[later] = codes[later - 1]
             counts[later] = counts[later - 1]
         codes[place] = code
         counts[place] = weights[row]
-        n_found += 1
-    return n_found
+        n_distinct += 1
+    return n_distinct
 
 
 @njit(cache=True)
@@ -173,15 +178,15 @@ def _distinct_sorted(
     for row in range(begin, end):
         keys[row - begin] = np.int64(records[row, column]) << 32 | (row - begin)
     keys = np.sort(keys)
-    n_found = 0
+    n_distinct = 0
     for key in keys:
         code = key >> 32
-        if n_found == 0 or codes[n_found - 1] != code:
-            codes[n_found] = code
-            counts[n_found] = 0
-            n_found += 1
-        counts[n_found - 1] += weights[begin + (key & 0xFFFFFFFF)]
-    return n_found
+        if n_distinct == 0 or codes[n_distinct - 1] != code:
+            codes[n_distinct] = code
+            counts[n_distinct] = 0
+            n_distinct += 1
+        counts[n_distinct - 1] += weights[begin + (key & 0xFFFFFFFF)]
+    return n_distinct
 
 
 @njit(cache=True, **INLINED)
@@ -228,8 +233,9 @@ def informative_cuts(
 ) -> tuple[Integers, Codes, Integers, Booleans]:
     """Return for each part the cut that is most informative about a target column.
 
-    The best cut of a column leaves the lowest entropy of the target; ties go to the most even cut, then to
-    the first. Columns are ranked by that entropy, ties by their order; ``tries`` is the number already tried.
+    The best cut of a column leaves the lowest entropy of the target (the weighted mean over both sides, as in
+    "Workload-aware anonymization"); ties go to the most even cut, then to the first. Columns are ranked by
+    that entropy, ties by their order; ``tries`` is the number already tried.
 
     Returns
     -------
@@ -280,7 +286,10 @@ def _most_informative(
     left_counts: Integers,
     right_counts: Integers,
 ) -> tuple[float, int, int]:
-    """Return the lowest entropy that a cut leaves, in billionths, the cut, and the weight to its left."""
+    """Return the lowest entropy that a cut leaves, in billionths, the cut, and the weight to its left.
+
+    The part is sorted by the column, and the entropies of both sides are updated record by record.
+    """
     n_rows = held_weights.size
     keys = np.empty(n_rows, np.int64)
     left_counts[:] = 0
@@ -380,6 +389,9 @@ def move_records(
     high: Codes,
 ) -> tuple[Integers, Codes, Codes]:
     """Reorder the records of the allowed parts in place, those of the left side first.
+
+    Both sides keep their order. A part costs one pass over its records, and
+    one over each side for its ranges, which stops once a range is known.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@
 Distances add up over the columns. ``far`` holds the distance between each person and each label (a released
 value; the labels of all columns are numbered consecutively), so the distance to a row is the sum of one
 entry per column. Every person is compared with every row, which costs people x rows x columns. Only
-`count_within` needs no distances: a binary search in the most selective column narrows the rows first.
+`count_within` needs no distances: a binary search in the most selective column narrows the rows first. That
+misses nobody, because a row within the bounds begins within them in every column.
 """
 
 from __future__ import annotations
@@ -99,29 +100,29 @@ def draw_nearest(far: Distances, rows: Codes, first_record: Integers, drawn: Flo
     n_rows, n_wanted = len(rows), drawn.shape[1]
     drawn_records = np.empty((len(far), n_wanted), np.int64)
     distances = np.empty(n_rows, np.float32)
-    left = np.empty(n_rows, np.int64)
+    remaining = np.empty(n_rows, np.int64)
     for person in range(len(far)):
         least = _fill_distances(far[person], rows, distances)
-        left[:] = np.diff(first_record)
+        remaining[:] = np.diff(first_record)
         for wanted in range(n_wanted):
             if wanted > 0:
                 least = np.inf
                 for row in range(n_rows):
-                    if left[row] > 0:
+                    if remaining[row] > 0:
                         least = min(least, float(distances[row]))
             total = 0
             for row in range(n_rows):
-                if left[row] > 0 and distances[row] <= least + _TIE:
-                    total += left[row]
+                if remaining[row] > 0 and distances[row] <= least + _TIE:
+                    total += remaining[row]
             place = int(drawn[person, wanted] * total)
             row = 0
             while True:
-                if left[row] > 0 and distances[row] <= least + _TIE:
-                    if place < left[row]:
+                if remaining[row] > 0 and distances[row] <= least + _TIE:
+                    if place < remaining[row]:
                         break
-                    place -= left[row]
+                    place -= remaining[row]
                 row += 1
-            left[row] -= 1
+            remaining[row] -= 1
             drawn_records[person, wanted] = first_record[row] + place
     return drawn_records
 

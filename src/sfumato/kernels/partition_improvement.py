@@ -7,10 +7,14 @@ chance lets it stand, less and less often (simulated annealing: Kirkpatrick et a
 simulated annealing", 1983; for the problem see Xu et al., "Utility-based anonymization using local
 recoding", 2006).
 
-The partition stays valid: a step that would leave a class below the smallest size fails and is undone, and
-models that look at more than sizes are checked between waves of steps that touch each class at most once
-(`undo_failed_steps`). A step looks only at a row's neighbours and a few wide classes. Each class stores its
-range, and how many rows hold each end of it, so that most moves are priced without looking at its rows.
+Why it is right: a step that would leave a class below the smallest size fails and is undone, so the partition
+stays valid. Models that look at more than sizes are checked between waves of steps that touch each class at
+most once (`undo_failed_steps`); every step of a wave can therefore be undone by itself. Prices are cached
+only as bounds or until a class changes, so the loss that a step reports is the loss of the partition.
+
+What it costs: a step looks only at a row's neighbours and a few wide classes. Each class stores its range,
+and how many rows hold each end of it, so that most moves are priced without looking at its rows. A move then
+costs time in proportion to the columns. Memory grows with rows times neighbours.
 """
 
 from __future__ import annotations
@@ -149,7 +153,7 @@ class HostClasses(NamedTuple):
     ----------
     wide
         Expensive classes, a sample of which is offered to every row.
-    met, different
+    offered, different
         The classes offered to the row, in order: with repetitions, and each once.
     looks, rises
         When each class was last priced, and how much the loss rises if the row joins it, where that was less
@@ -157,7 +161,7 @@ class HostClasses(NamedTuple):
     """
 
     wide: Integers
-    met: Integers
+    offered: Integers
     different: Integers
     looks: Integers
     rises: Floats
@@ -180,15 +184,15 @@ def note_neighbours(
     """Compare every row with the rows within a window of an order, and keep the nearest."""
     last = neighbours.shape[1] - 1
     for place in range(order.size):
-        one = order[place]
+        row = order[place]
         for near in range(place + 1, min(order.size, place + window + 1)):
             other = order[near]
-            limit = max(distances[one, last], distances[other, last])
-            cost = joint_cost(codes[one], codes[one], other, codes, codes, limit, prices, columns, nodes)
-            if cost < distances[one, last]:
-                _keep_nearest(neighbours, distances, one, other, cost)
+            limit = max(distances[row, last], distances[other, last])
+            cost = joint_cost(codes[row], codes[row], other, codes, codes, limit, prices, columns, nodes)
+            if cost < distances[row, last]:
+                _keep_nearest(neighbours, distances, row, other, cost)
             if cost < distances[other, last]:
-                _keep_nearest(neighbours, distances, other, one, cost)
+                _keep_nearest(neighbours, distances, other, row, cost)
 
 
 @njit(cache=True)
@@ -206,11 +210,11 @@ def note_neighbours_of_neighbours(
     """Compare the rows from first to end with the neighbours of their neighbours, and keep the nearest."""
     last = neighbours.shape[1] - 1
     for row in range(first, end):
-        for friend in known[row]:
-            if friend < 0:
+        for neighbour in known[row]:
+            if neighbour < 0:
                 break
-            for name in known[friend]:
-                other = ZERO + name
+            for stored in known[neighbour]:
+                other = ZERO + stored
                 if other < 0:
                     break
                 if other != row:
@@ -230,16 +234,16 @@ def note_neighbours_of_neighbours(
 
 
 @njit(cache=True)
-def _keep_nearest(neighbours: Codes, distances: Floats, row: int, name: int, distance: float) -> None:
+def _keep_nearest(neighbours: Codes, distances: Floats, row: int, other: int, distance: float) -> None:
     place = 0
     while distances[row, place] <= distance:
-        if neighbours[row, place] == name:
+        if neighbours[row, place] == other:
             return
         place += 1
     for later in range(neighbours.shape[1] - 1, place, -1):
         neighbours[row, later] = neighbours[row, later - 1]
         distances[row, later] = distances[row, later - 1]
-    neighbours[row, place] = name
+    neighbours[row, place] = other
     distances[row, place] = distance
 
 
@@ -337,16 +341,16 @@ def _look_for_next(
     if ends[place, end, _AT_NEXT] > 0:
         return
     least = lowest[place, end]
-    next_code, n_found = _LAST_CODE, 0
+    next_code, n_next = _LAST_CODE, 0
     row = first[place]
     while row >= 0:
         code = codes[row, end]
         if least < code <= next_code:
-            n_found = n_found + 1 if code == next_code else 1
+            n_next = n_next + 1 if code == next_code else 1
             next_code = code
         row = following[row]
     ends[place, end, _NEXT] = next_code
-    ends[place, end, _AT_NEXT] = n_found
+    ends[place, end, _AT_NEXT] = n_next
 
 
 @njit(cache=True, **INLINED)
@@ -510,8 +514,10 @@ def improve(
 ) -> int:
     """Try steps at random, and keep those that lower the loss or hardly raise it.
 
-    A step may raise the loss by an exponentially distributed allowance, as in simulated annealing. The
-    classes that a step changes are saved first, so undoing it looks up no prices.
+    A step may raise the loss by an exponentially distributed allowance. A rise is then accepted with the
+    probability exp(-rise / temperature), as in simulated annealing, but the allowance is known in advance: a
+    step that cannot stay below it is abandoned early. The classes that a step changes are saved first, so
+    undoing it looks up no prices.
 
     Parameters
     ----------
@@ -667,7 +673,8 @@ def _found_class(
     """Found a class with one row and add the neighbours that raise the loss least.
 
     Two prices are cached for each neighbour: what its leaving saves, until its class changes, and what the
-    new class would cost with it, until the range of the new class changes.
+    new class would cost with it, until the range of the new class changes. A saving is computed exactly only
+    for a neighbour that could be the best by its upper bound.
     """
     sizes, costs, class_of = classes.sizes, classes.costs, classes.class_of
     n_near = _list_neighbours(classes, seed, locked, near)
@@ -685,12 +692,12 @@ def _found_class(
             _price_near(classes, place, near, n_near)
         _forget_relief(near, n_near, origin, sizes[origin], costs[origin])
         size = sizes[place]
-        own = size * costs[place]
+        loss_before = size * costs[place]
         row = NO_ITEM
         best = -_TIE if size >= least else np.inf
         for position in range(n_near):
             weight = near.weights[position]
-            limit = (best + near.relief[position] + own) / (size + weight)
+            limit = (best + near.relief[position] + loss_before) / (size + weight)
             if near.costs[position] >= limit:
                 continue
             if not near.is_exact[position]:
@@ -699,7 +706,7 @@ def _found_class(
                 if np.isnan(near.relief[position]):
                     near.relief[position] = _relief_of_large(classes, near.rows[position], home)
                 near.is_exact[position] = True
-            value = (size + weight) * near.costs[position] - own - near.relief[position]
+            value = (size + weight) * near.costs[position] - loss_before - near.relief[position]
             value += _JOIN_NOISE * abs(value) * rng.random()
             if value < best:
                 best = value
@@ -745,18 +752,18 @@ def _forget_relief(near: NeighbourLists, n_near: int, origin: int, size: int, co
 def _list_neighbours(classes: Partition, seed: int, locked: Booleans, near: NeighbourLists) -> int:
     """List the neighbours of a row whose classes are not locked; return how many there are."""
     n_near = ZERO
-    for name in classes.neighbours[seed]:
-        if name < 0:
+    for other in classes.neighbours[seed]:
+        if other < 0:
             break
-        home = classes.class_of[name]
+        home = classes.class_of[other]
         if not locked[home]:
-            near.rows[n_near] = name
+            near.rows[n_near] = other
             near.homes[n_near] = home
-            near.weights[n_near] = classes.weights[name]
+            near.weights[n_near] = classes.weights[other]
             for column in range(classes.columns.shape[0]):
-                near.codes[column, n_near] = classes.codes[name, column]
+                near.codes[column, n_near] = classes.codes[other, column]
             near.relief[n_near] = _most_relief(
-                classes.weights[name], classes.sizes[home], classes.costs[home]
+                classes.weights[other], classes.sizes[home], classes.costs[home]
             )
             near.is_exact[n_near] = False
             n_near += 1
@@ -820,7 +827,11 @@ def _dissolve_too_small(
     change: float,
     allowance: float,
 ) -> tuple[bool, float, int]:
-    """Dissolve every class that became too small when another was founded, unless that cannot pay."""
+    """Dissolve every class that became too small when another was founded, unless that cannot pay.
+
+    Dissolving classes lowers the loss by what they cost now, their credit, at most. So if the rise so far
+    exceeds the allowance by more than their credit, the step fails before any row is moved.
+    """
     sizes, costs = classes.sizes, classes.costs
     n_moves = n_founded
     credit = 0.0
@@ -871,13 +882,13 @@ def _dissolve(
     change = 0.0
     while first[place] >= 0:
         row = first[place]
-        now = 3 * (step * journal.rows.size + n_moves)
-        n_met, n_different = _list_hosts(classes, row, place, hosts, n_wide, rng, now)
+        look = 3 * (step * journal.rows.size + n_moves)
+        n_offered, n_different = _list_hosts(classes, row, place, hosts, n_wide, rng, look)
         best, target, is_tied = _best_host(
-            classes, row, place, locked, least, hosts, hosts.different, n_different, now + 1
+            classes, row, place, locked, least, hosts, hosts.different, n_different, look + 1
         )
         if is_tied:
-            best, target = _best_host_in_order(classes, row, place, locked, least, hosts, n_met, now + 2)
+            best, target = _best_host_in_order(classes, row, place, locked, least, hosts, n_offered, look + 2)
         credit = sizes[place] * costs[place]
         if target < 0 or n_moves == journal.rows.size or change + best - credit > allowance:
             return False, change, n_moves
@@ -894,29 +905,29 @@ def _list_hosts(
     hosts: HostClasses,
     n_wide: int,
     rng: np.random.Generator,
-    now: int,
+    look: int,
 ) -> tuple[int, int]:
     """List the classes near a row and some wide ones, with repetitions and each once; return both lengths."""
-    n_met, n_different = ZERO, ZERO
-    hosts.looks[place] = now
-    for name in classes.neighbours[row]:
-        if name < 0:
+    n_offered, n_different = ZERO, ZERO
+    hosts.looks[place] = look
+    for other in classes.neighbours[row]:
+        if other < 0:
             break
-        n_different = _note_host(hosts, classes.class_of[name], n_met, n_different, now)
-        n_met += 1
+        n_different = _note_host(hosts, classes.class_of[other], n_offered, n_different, look)
+        n_offered += 1
     for _ in range(min(n_wide, _N_WIDE)):
-        n_different = _note_host(hosts, hosts.wide[int(rng.random() * n_wide)], n_met, n_different, now)
-        n_met += 1
-    return n_met, n_different
+        n_different = _note_host(hosts, hosts.wide[int(rng.random() * n_wide)], n_offered, n_different, look)
+        n_offered += 1
+    return n_offered, n_different
 
 
 @njit(cache=True, **INLINED)
-def _note_host(hosts: HostClasses, host: int, n_met: int, n_different: int, now: int) -> int:
+def _note_host(hosts: HostClasses, host: int, n_offered: int, n_different: int, look: int) -> int:
     """Add a class to the lists; return the number of different ones. Branchless, as nothing predicts it."""
-    hosts.met[n_met] = host
+    hosts.offered[n_offered] = host
     hosts.different[n_different] = host
-    is_new = hosts.looks[host] != now
-    hosts.looks[host] = now
+    is_new = hosts.looks[host] != look
+    hosts.looks[host] = look
     return n_different + is_new
 
 
@@ -928,9 +939,9 @@ def _best_host(
     locked: Booleans,
     least: int,
     hosts: HostClasses,
-    met: Integers,
-    n_met: int,
-    now: int,
+    offered: Integers,
+    n_offered: int,
+    look: int,
 ) -> tuple[float, int, bool]:
     """Return the lowest rise in loss when a class takes in a row, that class, and whether others tie."""
     sizes, costs, codes, lowest = classes.sizes, classes.costs, classes.codes, classes.lowest
@@ -940,21 +951,21 @@ def _best_host(
     best = np.inf
     target = NO_ITEM
     is_tied = False
-    for position in range(n_met):
-        host = met[position]
-        if looks[host] == now and (host == target or rises[host] > best + _TIE):
+    for position in range(n_offered):
+        host = offered[position]
+        if looks[host] == look and (host == target or rises[host] > best + _TIE):
             continue
-        looks[host] = now
+        looks[host] = look
         rises[host] = np.inf
         if host == place or locked[host] or sizes[host] < least:
             continue
-        own = sizes[host] * costs[host]
-        limit = (best + own) / (sizes[host] + weight)
+        loss_before = sizes[host] * costs[host]
+        limit = (best + loss_before) / (sizes[host] + weight)
         if limit <= costs[host]:
             continue
         cost = _cost_with(host, row, codes, lowest, limit, prices, columns, nodes)
         if cost < limit:
-            rise = (sizes[host] + weight) * cost - own
+            rise = (sizes[host] + weight) * cost - loss_before
             is_tied |= best <= rise + _TIE
             best = rise
             rises[host] = rise
@@ -970,9 +981,9 @@ def _best_host_in_order(
     locked: Booleans,
     least: int,
     hosts: HostClasses,
-    n_met: int,
-    now: int,
+    n_offered: int,
+    look: int,
 ) -> tuple[float, int]:
     """Return the best host if several tie within rounding: the order of the list with repetitions decides."""
-    best, target, _ = _best_host(classes, row, place, locked, least, hosts, hosts.met, n_met, now)
+    best, target, _ = _best_host(classes, row, place, locked, least, hosts, hosts.offered, n_offered, look)
     return best, target

@@ -4,6 +4,11 @@ These are the objectives of the four problems of Dewri et al., "Exploring privac
 trade-offs in anonymization techniques using multi-objective optimization", 2011, for a whole population of
 recodings. `shared_grouping` supplies the classes; a recoding then costs the number of its classes, plus one
 pass over the sensitive values or, where people have several records, over the rows.
+
+Privacy and loss of a recoding depend on its classes alone, so each kernel counts them once and then only
+chooses among them. Suppressing the smallest classes first is right: to reach k, all classes below k must go.
+One kernel serves people and records: where nobody has several, a class has as many people as records, and the
+lists of people are empty, which costs one comparison per recoding.
 """
 
 from __future__ import annotations
@@ -262,10 +267,10 @@ def _smallest_kept(
                 small[people[number]] += sizes[number]
             else:
                 n_large += 1
-    gone = 0
+    n_suppressed = 0
     for size in range(1, _SMALL):
-        gone += small[size]
-        if gone > limit:
+        n_suppressed += small[size]
+        if n_suppressed > limit:
             return size
     large = np.empty(n_large, np.int64)
     records = np.empty(n_large, np.int64)
@@ -276,8 +281,8 @@ def _smallest_kept(
             records[n_large] = sizes[number]
             n_large += 1
     for place in np.argsort(large, kind="mergesort"):
-        gone += records[place]
-        if gone > limit:
+        n_suppressed += records[place]
+        if n_suppressed > limit:
             return large[place]
     return largest + 1
 
@@ -298,24 +303,24 @@ def _describe(
     loss = _whole_loss(records.unit_counts, losses)
     smallest = n_weighted
     diversity = n_weighted
-    gone = 0
-    met = 0
+    n_suppressed = 0
+    n_members = 0
     squares = 0
     for number in range(kept.size):
         size = sizes[number]
         if kept[number]:
             smallest = min(smallest, people[number])
             diversity = min(diversity, diversities[number])
-            met += people[number]
+            n_members += people[number]
             squares += people[number] * people[number]
         else:
-            gone += size
+            n_suppressed += size
             loss -= size * _class_loss(units, losses, first[founders[number]])
     traits[_K] = smallest
     traits[_L] = diversity
-    traits[_WEIGHTED] = squares / met
+    traits[_WEIGHTED] = squares / n_members
     traits[_LOSS] = max(loss, 0.0) / n_weighted
-    traits[_SUPPRESSED] = gone
+    traits[_SUPPRESSED] = n_suppressed
 
 
 @njit(cache=True, nogil=True)
@@ -325,14 +330,16 @@ def keep_all(records: Records, persons: PersonLists, recodings: Recodings) -> Fl
     room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit_group(records, recodings, room, place)
-        if one < 0:
+        recoding, n_classes = visit_group(records, recodings, room, place)
+        if recoding < 0:
             continue
         people = _people_of_classes(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = np.ones(n_classes, np.bool_)
-        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
-        traits[one, 0, _FIRST] = traits[one, 0, _WEIGHTED]
+        _describe(
+            records, recodings.losses[recoding], room, people, none, kept, n_records, traits[recoding, 0]
+        )
+        traits[recoding, 0, _FIRST] = traits[recoding, 0, _WEIGHTED]
     return traits
 
 
@@ -343,15 +350,17 @@ def suppress_small(records: Records, persons: PersonLists, recodings: Recodings,
     room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit_group(records, recodings, room, place)
-        if one < 0:
+        recoding, n_classes = visit_group(records, recodings, room, place)
+        if recoding < 0:
             continue
         sizes = room.sizes[:n_classes]
         people = _people_of_classes(persons, room, n_classes)
         none = np.zeros(n_classes, np.int64)
         kept = people >= _smallest_kept(people, sizes, none, 0, 0, limit)
-        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
-        traits[one, 0, _FIRST] = traits[one, 0, _K]
+        _describe(
+            records, recodings.losses[recoding], room, people, none, kept, n_records, traits[recoding, 0]
+        )
+        traits[recoding, 0, _FIRST] = traits[recoding, 0, _K]
     return traits
 
 
@@ -362,16 +371,18 @@ def suppress_below_average(records: Records, persons: PersonLists, recodings: Re
     room = make_room(records, recodings, ZERO, persons.people.size == 0)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit_group(records, recodings, room, place)
-        if one < 0:
+        recoding, n_classes = visit_group(records, recodings, room, place)
+        if recoding < 0:
             continue
         people = _people_of_classes(persons, room, n_classes)
-        met = people.sum()
+        n_members = people.sum()
         squares = (people * people).sum()
         none = np.zeros(n_classes, np.int64)
-        kept = people * met >= squares
-        _describe(records, recodings.losses[one], room, people, none, kept, n_records, traits[one, 0])
-        traits[one, 0, _FIRST] = squares / met
+        kept = people * n_members >= squares
+        _describe(
+            records, recodings.losses[recoding], room, people, none, kept, n_records, traits[recoding, 0]
+        )
+        traits[recoding, 0, _FIRST] = squares / n_members
     return traits
 
 
@@ -381,16 +392,18 @@ def suppress_unsafe(
 ) -> Floats:
     """Return the traits of every pair (k, l) that suppressing at most ``limit`` records can reach.
 
-    Each l is paired with the largest possible k. All recodings get as many rows as the longest list needs;
-    unused rows have k = 0.
+    Each l is paired with the largest possible k. No other pair is better in both: for an l, all classes below
+    it must go, and the records that may still be suppressed are best spent on the smallest classes. All
+    recodings get as many rows as the longest list needs; unused rows have k = 0. An l costs two passes over
+    the classes.
     """
     n_records = records.weights.sum()
     room = _room_with_values(records, persons, sensitive, recodings)
     pairs = np.zeros((recodings.blocks.shape[0], 8, len(TRAITS)))
     longest = 0
     for place in range(room.begins.size):
-        one, n_classes = visit_group(records, recodings, room, place)
-        if one < 0:
+        recoding, n_classes = visit_group(records, recodings, room, place)
+        if recoding < 0:
             continue
         sizes = room.sizes[:n_classes]
         people = _people_of_classes(persons, room, n_classes)
@@ -399,25 +412,32 @@ def suppress_unsafe(
         by_diversity = np.zeros(highest + 1, np.int64)
         for number in range(n_classes):
             by_diversity[diversities[number]] += sizes[number]
-        gone = 0
+        n_suppressed = 0
         row = 0
         for least in range(1, highest + 1):
-            gone += by_diversity[least - 1]
-            if gone > limit:
+            n_suppressed += by_diversity[least - 1]
+            if n_suppressed > limit:
                 break
             if by_diversity[least] == 0:
                 continue
-            smallest = _smallest_kept(people, sizes, diversities, least, highest, limit - gone)
+            smallest = _smallest_kept(people, sizes, diversities, least, highest, limit - n_suppressed)
             if row == pairs.shape[1]:
                 longer = np.zeros((pairs.shape[0], 2 * row, pairs.shape[2]))
                 longer[:, :row] = pairs
                 pairs = longer
             kept = (people >= smallest) & (diversities >= least)
             _describe(
-                records, recodings.losses[one], room, people, diversities, kept, n_records, pairs[one, row]
+                records,
+                recodings.losses[recoding],
+                room,
+                people,
+                diversities,
+                kept,
+                n_records,
+                pairs[recoding, row],
             )
-            pairs[one, row, _FIRST] = pairs[one, row, _K]
-            pairs[one, row, _SECOND] = pairs[one, row, _L]
+            pairs[recoding, row, _FIRST] = pairs[recoding, row, _K]
+            pairs[recoding, row, _SECOND] = pairs[recoding, row, _L]
             row += 1
         longest = max(longest, row)
     return pairs[:, :longest].copy()
@@ -441,34 +461,43 @@ def suppress_in_order(
     room = _room_with_values(records, persons, sensitive, recodings)
     traits = np.zeros((recodings.blocks.shape[0], 1, len(TRAITS)))
     for place in range(room.begins.size):
-        one, n_classes = visit_group(records, recodings, room, place)
-        if one < 0:
+        recoding, n_classes = visit_group(records, recodings, room, place)
+        if recoding < 0:
             continue
         sizes = room.sizes[:n_classes]
         people = _people_of_classes(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
         by_diversity = np.zeros(diversities.max() + 1, np.int64)
-        gone = 0
+        n_suppressed = 0
         if sizes_first:
             first = _smallest_kept(people, sizes, diversities, 0, diversities.max(), limit)
             for number in range(n_classes):
                 if people[number] == first:
                     by_diversity[diversities[number]] += sizes[number]
                 elif people[number] < first:
-                    gone += sizes[number]
+                    n_suppressed += sizes[number]
         else:
             for number in range(n_classes):
                 by_diversity[diversities[number]] += sizes[number]
         second = 0
-        while gone + by_diversity[second] <= limit:
-            gone += by_diversity[second]
+        while n_suppressed + by_diversity[second] <= limit:
+            n_suppressed += by_diversity[second]
             second += 1
         if sizes_first:
             kept = (people > first) | ((people == first) & (diversities >= second))
         else:
-            first = _smallest_kept(people, sizes, diversities, second, second, limit - gone)
+            first = _smallest_kept(people, sizes, diversities, second, second, limit - n_suppressed)
             kept = (diversities > second) | ((diversities == second) & (people >= first))
-        _describe(records, recodings.losses[one], room, people, diversities, kept, n_records, traits[one, 0])
-        traits[one, 0, _FIRST] = first
-        traits[one, 0, _SECOND] = second
+        _describe(
+            records,
+            recodings.losses[recoding],
+            room,
+            people,
+            diversities,
+            kept,
+            n_records,
+            traits[recoding, 0],
+        )
+        traits[recoding, 0, _FIRST] = first
+        traits[recoding, 0, _SECOND] = second
     return traits

@@ -4,6 +4,10 @@ Dewri et al., "Exploring privacy versus data quality trade-offs in anonymization
 multi-objective optimization", 2011, section 8, leave this problem for later work. Every recoding is counted
 from the records: one pass for its classes, and one for their distances and diversities. Each pair (k, l)
 that some suppression can reach costs one more pass over the classes.
+
+For a pair (k, l), the classes below it must go. The records that may still be suppressed are best spent on
+the farthest of the other classes, which gives the smallest t. Raising k to just above the smallest class that
+stays visits every k at which something changes.
 """
 
 from __future__ import annotations
@@ -76,11 +80,11 @@ def _distances(
 @njit(cache=True)
 def _farthest_kept(distances: Floats, order: Integers, sizes: Integers, stays: Booleans, limit: int) -> float:
     """Return the distance at which suppressing the farthest classes would exceed ``limit`` records."""
-    gone = 0
+    n_suppressed = 0
     for number in order:
         if stays[number]:
-            gone += sizes[number]
-            if gone > limit:
+            n_suppressed += sizes[number]
+            if n_suppressed > limit:
                 return distances[number]
     return 0.0
 
@@ -106,8 +110,8 @@ def suppress_far(
     room = _record_room(records)
     pairs = np.zeros((recodings.blocks.shape[0], 8, len(CLOSE_TRAITS)))
     longest = 0
-    for one in range(recodings.blocks.shape[0]):
-        n_classes = _group_records(records, recodings.blocks[one], recodings.n_blocks[one], room)
+    for recoding in range(recodings.blocks.shape[0]):
+        n_classes = _group_records(records, recodings.blocks[recoding], recodings.n_blocks[recoding], room)
         sizes = room.sizes[:n_classes]
         people = _people_of_classes(persons, room, n_classes)
         diversities = _diversities(sensitive, persons, room, n_classes)
@@ -119,17 +123,19 @@ def suppress_far(
             smallest = 1
             while True:
                 stays = (sizes >= smallest) & (diversities >= least)
-                gone = n_records - sizes[stays].sum()
-                if gone > limit:
+                n_suppressed = n_records - sizes[stays].sum()
+                if n_suppressed > limit:
                     break
-                t = _farthest_kept(distances, order, sizes, stays, limit - gone)
+                t = _farthest_kept(distances, order, sizes, stays, limit - n_suppressed)
                 if row == pairs.shape[1]:
                     longer = np.zeros((pairs.shape[0], 2 * row, pairs.shape[2]))
                     longer[:, :row] = pairs
                     pairs = longer
                 kept = stays & (distances <= t + _TIE)
-                traits = pairs[one, row]
-                _describe(records, recodings.losses[one], room, people, diversities, kept, n_records, traits)
+                traits = pairs[recoding, row]
+                _describe(
+                    records, recodings.losses[recoding], room, people, diversities, kept, n_records, traits
+                )
                 traits[_FIRST], traits[_SECOND], traits[_T] = traits[_K], traits[_L], t
                 row += 1
                 smallest = int(traits[_K]) + 1

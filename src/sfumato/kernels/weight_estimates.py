@@ -6,6 +6,11 @@ mixture are added up before its values are looked at.
 
 Conjunctions and rows are visited in an order in which neighbours share their beginnings. The units that
 satisfy a shared beginning, and their weights in it, are computed once.
+
+A unit's weight in a conjunction, query or row is its weight times the share of each of its labels inside: the
+attributes are independent within a unit, which is all that its labels tell. At worst each result costs units
+x attributes, plus the values of the mixtures that it touches; units without any weight in a beginning are not
+looked at again.
 """
 
 from __future__ import annotations
@@ -226,7 +231,7 @@ def node_distributions(
     # few enough units that their shares stay in the processor's cache
     at_once = max(_SHARES_AT_ONCE // n_nodes, _FEWEST_UNITS)
     share = np.zeros((n_nodes, at_once))
-    left = np.empty((n_attributes + 1, at_once), np.int32)
+    remaining = np.empty((n_attributes + 1, at_once), np.int32)
     amounts = np.empty((n_attributes + 1, at_once))
     lengths = np.zeros(n_attributes + 1, np.int64)
     amount = np.zeros(last - first)
@@ -234,23 +239,23 @@ def node_distributions(
     for start in range(0, n_units, at_once):
         lengths[0] = min(at_once, n_units - start)
         for unit in range(lengths[0]):
-            left[0, unit], amounts[0, unit] = unit, units.weights[start + unit]
+            remaining[0, unit], amounts[0, unit] = unit, units.weights[start + unit]
             for attribute in range(n_attributes):
                 label = attribute * shares.n_labels + units.labels[attribute, start + unit]
                 for place in range(starts[label], starts[label + 1]):
                     share[nodes[place], unit] = of_labels[place]
         for place in first_beginnings:
-            _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, conjunctions.depths[place])
+            _narrow(share[conjunctions.nodes[place]], remaining, amounts, lengths, conjunctions.depths[place])
         for place in range(first, last):
             depth, line = conjunctions.depths[place], place - first
-            _narrow(share[conjunctions.nodes[place]], left, amounts, lengths, depth)
+            _narrow(share[conjunctions.nodes[place]], remaining, amounts, lengths, depth)
             values, so_far, before = distributions[line], amount[line], mixture[line]
             for inner in range(lengths[depth]):
-                own = units.mixture_of[start + left[depth, inner]]
-                if own != before:
+                own_mixture = units.mixture_of[start + remaining[depth, inner]]
+                if own_mixture != before:
                     if before >= 0:
                         _mix(values, so_far, before, mixtures)
-                    so_far, before = 0.0, own
+                    so_far, before = 0.0, own_mixture
                 so_far += amounts[depth, inner]
             amount[line], mixture[line] = so_far, before
         for unit in range(lengths[0]):
@@ -289,26 +294,26 @@ def _by_label(shares: NodeShares, attribute_of: Codes, n_attributes: int) -> tup
 @njit(cache=True)
 def _beginnings(depths: Codes, first: int) -> Integers:
     """Return the beginnings of a conjunction: of one node, of two, and so on."""
-    found = np.empty(depths[first] - 1, np.int64)
+    beginnings = np.empty(depths[first] - 1, np.int64)
     place = first
     for depth in range(depths[first] - 1, 0, -1):
         while depths[place] != depth:
             place -= 1
-        found[depth - 1] = place
-    return found
+        beginnings[depth - 1] = place
+    return beginnings
 
 
 @njit(cache=True, **INLINED)
-def _narrow(share: Floats, left: Codes, amounts: Floats, lengths: Integers, depth: int) -> None:
+def _narrow(share: Floats, remaining: Codes, amounts: Floats, lengths: Integers, depth: int) -> None:
     """Keep the part of the units at one depth that lies in a node, for the next depth."""
-    n_left = 0
+    n_remaining = 0
     for place in range(lengths[depth - 1]):
-        unit = left[depth - 1, place]
+        unit = remaining[depth - 1, place]
         # always written and counted only if present: without a branch there is nothing to mispredict
-        left[depth, n_left] = unit
-        amounts[depth, n_left] = amounts[depth - 1, place] * share[unit]
-        n_left += share[unit] != 0.0
-    lengths[depth] = n_left
+        remaining[depth, n_remaining] = unit
+        amounts[depth, n_remaining] = amounts[depth - 1, place] * share[unit]
+        n_remaining += share[unit] != 0.0
+    lengths[depth] = n_remaining
 
 
 @njit(cache=True, **INLINED)
@@ -340,21 +345,24 @@ def divergences(true: Floats, estimated: Floats, fallback: Floats, first_values:
             if np.sum(guessed[first:last]) <= 0.0:
                 guessed = fallback
             all_true, all_guessed = np.sum(true[line, first:last]), np.sum(guessed[first:last])
-            apart = 0.0
+            divergence = 0.0
             for value in range(first, last):
                 p, q = true[line, value] / all_true, guessed[value] / all_guessed
                 if p > 0.0 and q > 0.0:
                     middle = (p + q) / 2
-                    apart += p * np.log(p / middle) + q * np.log(q / middle)
+                    divergence += p * np.log(p / middle) + q * np.log(q / middle)
                 elif p > 0.0 or q > 0.0:
-                    apart += (p + q) * np.log(2.0)
-            result[attribute, line] = apart / 2
+                    divergence += (p + q) * np.log(2.0)
+            result[attribute, line] = divergence / 2
     return result
 
 
 @njit(cache=True)
 def query_counts(queries: CountQueries, labels: LabelArrays, units: Units, mixtures: MixtureArrays) -> Floats:
-    """Count the records that each query accepts."""
+    """Count the records that each query accepts.
+
+    A query first computes the share of every label that it accepts, then multiplies these unit by unit.
+    """
     n_queries, n_dimensions = queries.attributes.shape
     totals = np.zeros(n_queries)
     share_of = np.zeros(labels.totals.size)
@@ -432,11 +440,11 @@ def row_densities(
     """
     n_attributes, n_rows = rows.shape
     n_units = units.weights.size
-    left = np.empty((n_attributes + 1, n_units), np.int32)
+    remaining = np.empty((n_attributes + 1, n_units), np.int32)
     amounts = np.empty((n_attributes + 1, n_units))
     lengths = np.zeros(n_attributes + 1, np.int64)
     for unit in range(n_units):
-        left[0, unit] = unit
+        remaining[0, unit] = unit
         amounts[0, unit] = units.weights[unit]
     lengths[0] = n_units
     share_of = np.zeros(shares.n_labels)
@@ -456,10 +464,10 @@ def row_densities(
                 share_of[shares.labels[place]] = shares.shares[place]
             n_kept = 0
             for place in range(lengths[depth]):
-                unit = left[depth, place]
+                unit = remaining[depth, place]
                 share = share_of[units.labels[attribute, unit]]
                 if share > 0.0:
-                    left[depth + 1, n_kept] = unit
+                    remaining[depth + 1, n_kept] = unit
                     amounts[depth + 1, n_kept] = amounts[depth, place] * share
                     n_kept += 1
             lengths[depth + 1] = n_kept
@@ -467,21 +475,29 @@ def row_densities(
                 share_of[shares.labels[place]] = 0.0
         if row == 0 or common < n_attributes:
             on_value[:] = 0.0
-            n_left = lengths[n_attributes]
-            _mix_all(left[n_attributes, :n_left], amounts[n_attributes, :n_left], units, mixtures, on_value)
+            n_remaining = lengths[n_attributes]
+            _mix_all(
+                remaining[n_attributes, :n_remaining],
+                amounts[n_attributes, :n_remaining],
+                units,
+                mixtures,
+                on_value,
+            )
         result[row] = on_value[row_values[row]]
     return result
 
 
 @njit(cache=True)
-def _mix_all(left: Codes, amounts: Floats, units: Units, mixtures: MixtureArrays, totals: Floats) -> None:
+def _mix_all(
+    remaining: Codes, amounts: Floats, units: Units, mixtures: MixtureArrays, totals: Floats
+) -> None:
     mixture = -1
     amount = 0.0
-    for place in range(left.size):
-        if units.mixture_of[left[place]] != mixture:
+    for place in range(remaining.size):
+        if units.mixture_of[remaining[place]] != mixture:
             if mixture >= 0:
                 _mix(totals, amount, mixture, mixtures)
-            mixture = units.mixture_of[left[place]]
+            mixture = units.mixture_of[remaining[place]]
             amount = 0.0
         amount += amounts[place]
     if mixture >= 0:

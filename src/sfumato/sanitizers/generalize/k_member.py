@@ -138,8 +138,11 @@ def _tree_and_stock(space: PointSpace) -> tuple[Tree, RemainingRecords]:
     if people is None:
         return tree, RemainingRecords(rows, space.table.weights[rows], first, end, nobody, nobody, nobody)
     n_rows = np.bincount(people.person_of, minlength=people.n_people)
-    left, met = np.append(n_rows, np.count_nonzero(n_rows)), np.full(people.n_people, -1, dtype=np.int64)
-    return tree, RemainingRecords(rows, space.table.weights[rows], first, end, people.person_of, left, met)
+    n_rows = np.append(n_rows, np.count_nonzero(n_rows))
+    latest_cluster = np.full(people.n_people, -1, dtype=np.int64)
+    return tree, RemainingRecords(
+        rows, space.table.weights[rows], first, end, people.person_of, n_rows, latest_cluster
+    )
 
 
 def _with_joined(space: PointSpace, clusters: Clusters, left_over: Integers) -> Clusters:
