@@ -22,7 +22,7 @@ from sfumato.data.table import text
 from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
 from sfumato.results.release import LinkedRelease, holds
-from sfumato.runtime.errors import Infeasible, UserError
+from sfumato.runtime.errors import Infeasible, MethodFailed, UserError
 
 Bound = tuple[Table, Schema]
 Records = list[dict[str, Any]]
@@ -84,10 +84,15 @@ def choices(plain: Any) -> Iterator[Any]:
 
 
 def attempt(bound: Bound, how: Any, seed: int = 0) -> LinkedRelease | None:
-    """Return the release, or nothing when the sanitizer says in one line why there is none."""
+    """Return the release, or nothing when the sanitizer says in one line why there is none.
+
+    A method that crashes or returns what cannot be used has said nothing: that is a fault.
+    """
     reason = ""
     try:
         return sanitize(*bound, how, seed=seed)
+    except MethodFailed:
+        raise
     except (Infeasible, UserError) as error:
         reason = str(error)
     assert reason

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +34,15 @@ Range = tuple[int, int]
 def around(first: int, last: int, steps: Any) -> Range:
     start, end = rounded(np.array([first]), np.array([last]), steps())
     return int(start[0]), int(end[0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("borders", ["tight", "grid"])
+def test_a_number_that_is_missing_throughout_is_released_as_missing(method: Any, borders: Any) -> None:
+    kinds = (Attribute("age", "quasi-identifying", "numeric"), Attribute("sex", "quasi-identifying"))
+    table = Table.from_arrow({"age": pa.nulls(6, pa.int64()), "sex": list("ffmmmm")})
+    release = sanitize(table, Schema(kinds), method(KAnonymity(2), borders=borders))
+    assert release.to_arrow(typed=False)["age"].to_pylist() == [None] * 6
 
 
 @given(st.integers(-300, 300), st.integers(0, 200), st.sampled_from([round_steps, doubled_steps]))

@@ -48,14 +48,15 @@ def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Inte
     [[21, 20, 35, 5], [22, 25, 45, 15]]
     """
     start, end = first.copy(), last + 1
-    left = np.flatnonzero(last > first)
+    open_ranges = np.flatnonzero(last > first)
     for step in steps:
-        if not len(left):
+        if not len(open_ranges):
             return start, end
-        low, high = first[left] // step, last[left] // step
+        low, high = first[open_ranges] // step, last[open_ranges] // step
         fits = high - low < _MOST_STEPS
-        start[left[fits]], end[left[fits]] = low[fits] * step, (high[fits] + 1) * step
-        left = left[~fits]
+        fitting = open_ranges[fits]
+        start[fitting], end[fitting] = low[fits] * step, (high[fits] + 1) * step
+        open_ranges = open_ranges[~fits]
     return start, end
 
 
@@ -94,7 +95,8 @@ def bordered_cells(
     free
         Whether categories are covered along their order and not along the hierarchy.
     """
-    if borders == "tight":
+    # without any number, a missing value is all that a cover can hold, and no border could be a round one
+    if borders == "tight" or (column.kind == "numeric" and not hierarchy.leaf_numbers):
         return range_cells(column, hierarchy, low, high, free=free)
     if column.kind.can_round:
         return _round_cells(column, hierarchy, low, high)
