@@ -122,18 +122,13 @@ def check_feasible(table: Table, schema: Schema, model: PrivacyModel, *, suppres
             reached = part.level(everybody)
             letter = part.parameter
             extreme = "largest" if part.better == "higher" else "smallest"
+            of_people = "" if table.person_of is None else f" of {table.n_people:,} people"
             raise Infeasible(
                 f"{methods.name_of(type(part))} with {letter} = {_formatted(part.limit)} cannot hold: with "
-                f"all {_everybody(table)} in one class {letter} is {_formatted(reached)}, "
+                f"all {table.n_records:,} records{of_people} in one class {letter} is {_formatted(reached)}, "
                 f"the {extreme} possible",
                 reached,
             )
-
-
-def _everybody(table: Table) -> str:
-    if table.person_of is None:
-        return f"{table.n_records:,} records"
-    return f"{table.n_records:,} records of {table.n_people:,} people"
 
 
 def _check_named_values(part: PrivacyModel, everybody: EquivalenceClasses) -> None:

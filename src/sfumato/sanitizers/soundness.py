@@ -123,10 +123,6 @@ def _problem_of_cells(cells: object, n_rows: int) -> str | None:
         return "has codes without a label"
     if not all(label is None or isinstance(label, str) for label in cells.labels):
         return "has labels that are no texts"
-    return _problem_of_sets(cells)
-
-
-def _problem_of_sets(cells: Cells) -> str | None:
     sets = cells.sets
     if sets is None:
         return None

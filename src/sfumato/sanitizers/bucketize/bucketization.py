@@ -145,7 +145,13 @@ class Anatomy:
         column = table[names[0]]
         rows = rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))
         counts = np.bincount(column.codes[rows], minlength=len(column.domain))
-        self._check(counts, table.n_records)
+        possible = table.n_records // int(counts.max())
+        if possible < self.l:
+            raise Infeasible(
+                f"anatomy with l = {self.l} cannot hold: the commonest value has {int(counts.max()):,} of "
+                f"{table.n_records:,} records, so the largest possible l is {possible}",
+                possible,
+            )
         _, numbered = diverse_groups(counts, self.l, table.n_records)
         by_value, _ = rows_by_group(column.codes[rows].astype(np.int64), len(column.domain))
         group_of = np.empty(len(rows), dtype=np.int64)
@@ -163,15 +169,6 @@ class Anatomy:
                 "another record of the same person; ask for a smaller l, or use bucketize"
             )
 
-    def _check(self, counts: Integers, n_records: int) -> None:
-        possible = n_records // int(counts.max())
-        if possible < self.l:
-            raise Infeasible(
-                f"anatomy with l = {self.l} cannot hold: the commonest value has {int(counts.max()):,} of "
-                f"{n_records:,} records, so the largest possible l is {possible}",
-                possible,
-            )
-
 
 def _permuted(
     table: Table, schema: Schema, rows: Integers, group_of: Integers, form: Form, rng: np.random.Generator
@@ -182,17 +179,13 @@ def _permuted(
     """
     shuffled = rng.permutation(len(rows))
     # two lists of all records, group by group: one as they are, one in random order within the group
-    own = np.argsort(group_of, kind="stable")
-    other = shuffled[np.argsort(group_of[shuffled], kind="stable")]
+    in_order = np.argsort(group_of, kind="stable")
+    at_random = shuffled[np.argsort(group_of[shuffled], kind="stable")]
     giver = np.empty(len(rows), dtype=np.int64)
-    giver[own] = rows[other]
-    label = rng.permutation(int(group_of.max()) + 1)
-    return _compacted(table, schema, rows, giver, label[group_of], form)
-
-
-def _compacted(
-    table: Table, schema: Schema, rows: Integers, giver: Integers, group_of: Integers, form: Form
-) -> LinkedRelease:
+    giver[in_order] = rows[at_random]
+    # groups are numbered at random, because their order follows from the values
+    group_of = rng.permutation(int(group_of.max()) + 1)[group_of]
+    # records that are written alike become one row
     sensitive = [table[name] for name in schema.sensitive]
     columns = [rows, group_of, *(column.codes[giver] for column in sensitive)]
     cardinalities = [table.n_rows, int(group_of.max()) + 1, *(len(column.domain) for column in sensitive)]

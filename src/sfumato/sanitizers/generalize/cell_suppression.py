@@ -77,7 +77,7 @@ class CellSuppression:
         points, shares = _points(table, schema, self.model, rng)
         patterns = patterns_of(points, np.array([schema[name].weight for name in points.names]))
         rows, pattern_of, weights = _published(shares, search_patterns(points, patterns, self.suppression))
-        self._check_left_out(table.n_records - int(weights.sum()), table.n_records)
+        self._check_suppression(table.n_records - int(weights.sum()), table.n_records)
         cells = {
             name: _cells(table[name], schema.hierarchy(name), rows, hidden[pattern_of])
             for name, hidden in zip(points.names, patterns.hidden.T, strict=True)
@@ -87,16 +87,16 @@ class CellSuppression:
             raise Infeasible("no classes were found in which the model holds; choose a weaker model")
         return release
 
-    def _check_left_out(self, n_left_out: int, n_records: int) -> None:
-        share = n_left_out / n_records
+    def _check_suppression(self, n_suppressed: int, n_records: int) -> None:
+        share = n_suppressed / n_records
         if share > self.suppression:
             raise Infeasible(
-                f"no class in which the model holds was found for {n_left_out:,} of {n_records:,} records "
+                f"no class in which the model holds was found for {n_suppressed:,} of {n_records:,} records "
                 f"({share:.1%}), more than the suppression limit of {self.suppression:.1%}; choose a weaker "
                 "model or a higher limit",
                 share,
             )
-        if n_left_out == n_records:
+        if n_suppressed == n_records:
             raise Infeasible("every record would be left out; choose a weaker model", share)
 
 
@@ -156,13 +156,13 @@ def _points(
 def _divided(weights: Integers) -> tuple[Integers, Integers]:
     """Divide each weight into 1, 2, 4, … and a remainder: return the owner of each part, and the parts."""
     owners, parts = [], []
-    left, size = weights.copy(), 1
-    while left.any():
-        owner = np.flatnonzero(left)
-        part = np.minimum(left[owner], size)
+    remaining, size = weights.copy(), 1
+    while remaining.any():
+        owner = np.flatnonzero(remaining)
+        part = np.minimum(remaining[owner], size)
         owners.append(owner)
         parts.append(part)
-        left[owner] -= part
+        remaining[owner] -= part
         size *= 2
     order = np.argsort(np.concatenate(owners), kind="stable")
     return np.concatenate(owners)[order], np.concatenate(parts)[order]

@@ -38,11 +38,11 @@ def extract_classes(
     levels = [_levels(space.table[name], schema.hierarchy(name)) for name in schema.quasi_identifiers]
     columns = [space.table[name].codes for name in schema.quasi_identifiers]
     values = _Values.of(space)
-    left = space.table.weights.copy()
+    remaining = space.table.weights.copy()
     extracted: list[tuple[Integers, Integers, Integers]] = []
     n_classes = 0
     for chosen in _partitions(space, levels, n_partitions, rng):
-        rows = rng.permutation(np.flatnonzero(left))
+        rows = rng.permutation(np.flatnonzero(remaining))
         if not len(rows):
             break
         nodes = [of_attribute[level] for of_attribute, level in zip(levels, chosen, strict=True)]
@@ -51,17 +51,17 @@ def extract_classes(
             [int(node[-1]) + 1 for node in nodes],
             len(rows),
         )
-        large = sum_by_group(group_of, n_groups, left[rows]) >= model.smallest_class
+        large = sum_by_group(group_of, n_groups, remaining[rows]) >= model.smallest_class
         rows, group_of = rows[large[group_of]], (np.cumsum(large) - 1)[group_of[large[group_of]]]
         if not len(rows):
             continue
-        class_of, weights = _keep_records(values, model, rows, group_of, left[rows])
+        class_of, weights = _keep_records(values, model, rows, group_of, remaining[rows])
         took = weights > 0
-        left[rows[took]] -= weights[took]
+        remaining[rows[took]] -= weights[took]
         extracted.append((n_classes + class_of[took], rows[took], weights[took]))
         n_classes += int(class_of.max()) + 1
-    rest = np.flatnonzero(left)
-    extracted.append((np.full(len(rest), n_classes), rest, left[rest]))
+    rest = np.flatnonzero(remaining)
+    extracted.append((np.full(len(rest), n_classes), rest, remaining[rest]))
     class_of, rows, weights = (np.concatenate(parts) for parts in zip(*extracted, strict=True))
     return tightened(space, class_of, rows, weights)
 
@@ -147,7 +147,7 @@ class _Values:
 
 
 def _keep_records(
-    values: _Values, model: PrivacyModel, rows: Integers, group_of: Integers, left: Integers
+    values: _Values, model: PrivacyModel, rows: Integers, group_of: Integers, remaining: Integers
 ) -> tuple[Integers, Integers]:
     """Return for each row its class, among those that keep records, and how many of its records it keeps."""
     n_groups = int(group_of.max()) + 1
@@ -158,8 +158,8 @@ def _keep_records(
     )
     first = first_row_of_group(pair_of, n_pairs)
     group, value = group_of[first], values.of_row[rows[first]]
-    counts = sum_by_group(pair_of, n_pairs, left)
-    sizes = sum_by_group(group_of, n_groups, left)
+    counts = sum_by_group(pair_of, n_pairs, remaining)
+    sizes = sum_by_group(group_of, n_groups, remaining)
     due = np.minimum(np.multiply.outer(_KEPT_SHARES, sizes[group] * values.due[value]), _UNLIMITED)
     kept = np.minimum(counts, np.maximum(due.astype(np.int64), 1))
     n_shares = len(_KEPT_SHARES)
@@ -170,16 +170,16 @@ def _keep_records(
     best = largest.argmax(axis=0)
     takes: Booleans = largest[best, np.arange(n_groups)] > 0
     quota = np.where(takes[group], kept[best[group], np.arange(n_pairs)], 0)
-    return (np.cumsum(takes) - 1)[group_of], _fill_quotas(pair_of, quota, left)
+    return (np.cumsum(takes) - 1)[group_of], _fill_quotas(pair_of, quota, remaining)
 
 
-def _fill_quotas(pair_of: Integers, quota: Integers, left: Integers) -> Integers:
+def _fill_quotas(pair_of: Integers, quota: Integers, remaining: Integers) -> Integers:
     """Return how many records of each row fill the quota of its pair, the first rows first."""
     order = np.argsort(pair_of, kind="stable")
-    sorted_left = left[order]
-    reached = np.cumsum(sorted_left)
+    sorted_remaining = remaining[order]
+    reached = np.cumsum(sorted_remaining)
     starts = np.searchsorted(pair_of[order], np.arange(len(quota)))
-    before = reached - sorted_left - (reached - sorted_left)[starts][pair_of[order]]
-    n_filled = np.empty_like(left)
-    n_filled[order] = np.clip(quota[pair_of[order]] - before, 0, sorted_left)
+    before = reached - sorted_remaining - (reached - sorted_remaining)[starts][pair_of[order]]
+    n_filled = np.empty_like(remaining)
+    n_filled[order] = np.clip(quota[pair_of[order]] - before, 0, sorted_remaining)
     return n_filled

@@ -93,13 +93,10 @@ class Cut:
                 f"cuts: {name!r} needs {n_values - 1} bits, 0 or 1, one between any two neighbours"
             )
         block_of = np.concatenate([[0], np.cumsum([bit == "1" for bit in bits], dtype=np.int64)])
-        if self._is_constrained(table, schema, name):
+        has_nodes = schema.hierarchy(name).height > 1
+        if has_nodes and not table[name].kind.is_ordered and name not in self.free:
             _check_nodes(schema, name, block_of)
         return block_of
-
-    def _is_constrained(self, table: Table, schema: Schema, name: str) -> bool:
-        has_nodes = schema.hierarchy(name).height > 1
-        return has_nodes and not table[name].kind.is_ordered and name not in self.free
 
 
 def _check_nodes(schema: Schema, name: str, block_of: Integers) -> None:

@@ -68,16 +68,6 @@ class FullDomain:
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release every quasi-identifier on its level, without the records that fail."""
         names = schema.require("quasi-identifying", "full-domain")
-        self._check_levels(schema, names)
-        check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
-        rows = np.arange(table.n_rows)
-        cells = {
-            name: level_cells(table[name], schema.hierarchy(name), self.levels.get(name, 0), rows)
-            for name in names
-        }
-        return suppress_failing(released(table, schema, cells), self.model, self.suppression)
-
-    def _check_levels(self, schema: Schema, names: tuple[str, ...]) -> None:
         for name, level in self.levels.items():
             if name not in names:
                 hint = suggestion(name, names) or f"; they are {', '.join(names)}"
@@ -85,3 +75,10 @@ class FullDomain:
             height = schema.hierarchy(name).height
             if not 0 <= level <= height:
                 raise ParameterError(f"levels: {name!r} has levels 0 to {height}, not {level}")
+        check_feasible(table, schema, self.model, suppresses=self.suppression > 0)
+        rows = np.arange(table.n_rows)
+        cells = {
+            name: level_cells(table[name], schema.hierarchy(name), self.levels.get(name, 0), rows)
+            for name in names
+        }
+        return suppress_failing(released(table, schema, cells), self.model, self.suppression)

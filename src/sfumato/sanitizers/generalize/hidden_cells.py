@@ -118,7 +118,7 @@ class Points:
         columns = [self.codes[attribute, points] for attribute in shown]
         return PointClasses(points, *number_rows(columns, self.cardinalities[shown].tolist(), len(points)))
 
-    def apart(self, points: Integers, hidden: Booleans) -> PointClasses:
+    def by_own_cells(self, points: Integers, hidden: Booleans) -> PointClasses:
         """Return the classes of these points when each of them loses its own cells."""
         columns = np.where(hidden.T, self.cardinalities[:, None], self.codes[:, points])
         return PointClasses(
@@ -210,7 +210,7 @@ def search_patterns(points: Points, patterns: Patterns, suppression: float) -> I
     if not (start == OPEN).any():
         return start
     pattern_of = _improved(points, patterns, _assign_open(points, patterns, start))
-    if _share_left_out(points, pattern_of) > suppression:
+    if _share_suppressed(points, pattern_of) > suppression:
         pattern_of = _improved(points, patterns, _pull_in_classes(points, patterns, pattern_of, suppression))
     entirely = np.where(start == OPEN, len(patterns.costs) - 1, start)
     if _fails(points, patterns, entirely).any():
@@ -224,12 +224,12 @@ def _better(
     """Return the solution that suppresses few enough records, or else the cheaper one."""
 
     def loss(pattern_of: Integers) -> tuple[bool, float]:
-        return _share_left_out(points, pattern_of) > suppression, _cost(points, patterns, pattern_of)
+        return _share_suppressed(points, pattern_of) > suppression, _cost(points, patterns, pattern_of)
 
     return min(one, other, key=loss)
 
 
-def _share_left_out(points: Points, pattern_of: Integers) -> float:
+def _share_suppressed(points: Points, pattern_of: Integers) -> float:
     return float(points.weights[pattern_of == OPEN].sum() / points.weights.sum())
 
 
@@ -238,7 +238,7 @@ def _cost(points: Points, patterns: Patterns, pattern_of: Integers) -> float:
 
 
 def _fails(points: Points, patterns: Patterns, pattern_of: Integers) -> Booleans:
-    everyone = points.apart(np.arange(len(pattern_of)), patterns.hidden[pattern_of])
+    everyone = points.by_own_cells(np.arange(len(pattern_of)), patterns.hidden[pattern_of])
     return ~points.hold(everyone)[everyone.class_of]
 
 
@@ -305,7 +305,7 @@ def _pull_in_classes(
     """Give open points a pattern together with whole classes: all of them at once, or the cheapest first."""
     at_once = _merged(points, patterns, pattern_of, len(patterns.costs) - 1, np.inf)
     price, dearest = patterns.costs[-1], 4 * patterns.costs[-1] * points.weights.sum()
-    while _share_left_out(points, pattern_of) > suppression and price < dearest:
+    while _share_suppressed(points, pattern_of) > suppression and price < dearest:
         for pattern in range(len(patterns.costs)):
             pattern_of = _merged(points, patterns, pattern_of, pattern, price)
         price *= 2
@@ -336,7 +336,7 @@ def _merged(points: Points, patterns: Patterns, pattern_of: Integers, pattern: i
 
 def _turns(points: Points, patterns: Patterns, pattern_of: Integers, groups: PointClasses) -> Integers:
     """Return for each point when its class would be pulled into its group: the dearest first; others -1."""
-    homes = points.apart(groups.points, patterns.hidden[pattern_of[groups.points]])
+    homes = points.by_own_cells(groups.points, patterns.hidden[pattern_of[groups.points]])
     group_of = np.empty(homes.n_classes, dtype=np.int64)
     group_of[homes.class_of] = groups.class_of
     costs = np.empty(homes.n_classes)
@@ -382,7 +382,7 @@ def _regrouped(points: Points, patterns: Patterns, pattern_of: Integers, pattern
 def _homes(points: Points, patterns: Patterns, pattern_of: Integers, movable: Integers) -> PointClasses:
     """Return the classes that points may leave."""
     kept = np.flatnonzero(pattern_of != OPEN)
-    classes = points.apart(kept, patterns.hidden[pattern_of[kept]])
+    classes = points.by_own_cells(kept, patterns.hidden[pattern_of[kept]])
     return classes.these(classes.count(np.isin(kept, movable)) > 0)
 
 

@@ -44,7 +44,7 @@ def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Inte
     Examples
     --------
     >>> ends = rounded(np.array([21, 21, 38, 7]), np.array([21, 23, 41, 13]), round_steps())
-    >>> [each.tolist() for each in ends]
+    >>> [end.tolist() for end in ends]
     [[21, 20, 35, 5], [22, 25, 45, 15]]
     """
     start, end = first.copy(), last + 1
@@ -96,7 +96,7 @@ def bordered_cells(
         Whether categories are covered along their order and not along the hierarchy.
     """
     # without any number, a missing value is all that a cover can hold, and no border could be a round one
-    if borders == "tight" or (column.kind == "numeric" and not hierarchy.leaf_numbers):
+    if borders == "tight" or (column.kind.can_round and not hierarchy.leaf_numbers):
         return range_cells(column, hierarchy, low, high, free=free)
     if column.kind.can_round:
         return _round_cells(column, hierarchy, low, high)

@@ -1,4 +1,17 @@
-"""Mondrian: split the records recursively as long as every part satisfies the model."""
+"""Mondrian: split the records recursively as long as every part satisfies the model.
+
+The result is a partition of the records into parts in which the model holds. A part is cut in one attribute,
+at a median or where the cut is most informative about a target, and the cut stands if the model holds on both
+sides. A part is done when the model refuses the cuts of all attributes, or it has too few records for two.
+
+It is right by construction: it starts from the whole table, in which the model must hold, and only ever
+replaces a part by two in which it holds. Parts whose cells read alike are one class for a reader; where that
+breaks a model that is not monotone, classes are merged.
+
+The parts of a level of the recursion are cut together, so the model is evaluated once per level and attribute
+tried, on all sides at once. A level costs one pass over the records (`kernels.median_splits`), and there are
+about log2(records / k) of them. For the papers, see `Mondrian`.
+"""
 
 from __future__ import annotations
 
@@ -169,7 +182,10 @@ def partition(
             raise ParameterError(f"free: no quasi-identifier {name!r}{hint}")
     check_feasible(table, schema, model)
     relaxed = variant == "relaxed"
-    rows = _shuffled_records(table, rng) if relaxed else sealed(np.arange(table.n_rows))
+    rows: Integers = sealed(np.arange(table.n_rows))
+    if relaxed:
+        # one row number for each record, in random order, so that ties are broken at random
+        rows = rng.permutation(np.repeat(rows, table.weights))
     weights = np.ones(len(rows), dtype=np.int64) if relaxed else table.weights
     space = _Space.of(table, schema, model, rows, relaxed, target, free)
     part_of, low, high = _split(space, weights, model)
@@ -366,23 +382,19 @@ def _split(space: _Space, weights: Integers, model: PrivacyModel) -> tuple[Integ
 
 def _next_cuts(space: _Space, records: Codes, weights: Integers, parts: _Open) -> tuple[_Cuts, Booleans]:
     """Return the next cut of every part that still has one, and which parts have none."""
-    if space.n_targets:
-        return _informative(space, records, weights, parts)
-    column_of, ended = widest_columns(parts.low, parts.high, space.last, space.importance, parts.tries)
-    column_of, left = column_of[~ended], parts.take(~ended)
-    where = (records, weights, left.starts, left.ends, column_of, left.low, left.high)
-    return _Cuts(column_of, *balanced_cuts(*where, space.joins, space.plain, space.shared)), ended
-
-
-def _informative(space: _Space, records: Codes, weights: Integers, parts: _Open) -> tuple[_Cuts, Booleans]:
+    if not space.n_targets:
+        column_of, ended = widest_columns(parts.low, parts.high, space.last, space.importance, parts.tries)
+        column_of, parts = column_of[~ended], parts.take(~ended)
+        where = (records, weights, parts.starts, parts.ends, column_of, parts.low, parts.high)
+        return _Cuts(column_of, *balanced_cuts(*where, space.joins, space.plain, space.shared)), ended
     target = len(space.last) + len(space.watched)
-    where = (records, weights, parts.starts, parts.ends, parts.low, parts.high)
+    stretches = (records, weights, parts.starts, parts.ends, parts.low, parts.high)
     column_of, cuts, sizes, ended = informative_cuts(
-        *where, space.joins, target, space.n_targets, parts.tries
+        *stretches, space.joins, target, space.n_targets, parts.tries
     )
-    go_on = ~ended
-    quotas = np.zeros(np.count_nonzero(go_on), dtype=np.int64)
-    return _Cuts(column_of[go_on], cuts[go_on], quotas, sizes[np.repeat(go_on, 2)]), ended
+    has_cut = ~ended
+    quotas = np.zeros(np.count_nonzero(has_cut), dtype=np.int64)
+    return _Cuts(column_of[has_cut], cuts[has_cut], quotas, sizes[np.repeat(has_cut, 2)]), ended
 
 
 def _children(
@@ -419,8 +431,3 @@ def _collected(done: list[_Open], order: Integers) -> tuple[Integers, Codes, Cod
 
 def _narrowest(largest: int) -> type[np.int32 | np.int64]:
     return np.int32 if largest < 2**31 else np.int64
-
-
-def _shuffled_records(table: Table, rng: np.random.Generator) -> Integers:
-    """Return one row number for each record, in random order, so that ties are broken at random."""
-    return rng.permutation(np.repeat(np.arange(table.n_rows), table.weights))

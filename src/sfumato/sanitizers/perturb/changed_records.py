@@ -49,8 +49,8 @@ def changed_release(
     )
     first = first_row_of_group(row_of, n_rows)
     weights = sum_by_group(row_of, n_rows, np.ones(len(rows), dtype=np.int64))
-    taken = {name: each.take(first) for name, each in cells.items()}
-    return released(table, schema, taken, rows[first], weights, notes, release_type="perturbed")
+    merged = {name: column.take(first) for name, column in cells.items()}
+    return released(table, schema, merged, rows[first], weights, notes, release_type="perturbed")
 
 
 def chosen_attributes(names: tuple[str, ...], schema: Schema, method: str) -> tuple[str, ...]:

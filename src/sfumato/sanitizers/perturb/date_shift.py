@@ -115,14 +115,14 @@ def secret_shifts(n_people: int, days: int) -> Integers:
 def dates_of(column: Column, format_: str) -> Sequence[int | None] | None:
     """Return the day of each value, counted from the first of year 1; ``None`` if some value is no date."""
     try:
-        days = [_day(text(value), format_) for value in column.domain]
+        written = [text(value) for value in column.domain]
+        days = [
+            None if date is None else datetime.datetime.strptime(date, format_).toordinal()
+            for date in written
+        ]
     except ValueError:
         return None
     return days if any(day is not None for day in days) else None
-
-
-def _day(written: str | None, format_: str) -> int | None:
-    return None if written is None else datetime.datetime.strptime(written, format_).toordinal()
 
 
 def _format(schema: Schema, name: str) -> str:

@@ -19,7 +19,7 @@ from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS
 from sfumato.sanitizers.perturb.changed_records import changed_release, records_of, with_codes
-from sfumato.sanitizers.perturb.noise import number_cells
+from sfumato.sanitizers.perturb.noise import number_cells, numbers_of
 
 
 @register
@@ -104,12 +104,6 @@ def _points(
     return numbers, values, nodes, np.array(heights, dtype=np.int64)
 
 
-def numbers_of(column: Column) -> Floats:
-    """Return where the values of an ordered domain stand, NaN for a missing one."""
-    assert column.numbers is not None
-    return column.numbers
-
-
 def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bool) -> Cells:
     """Return for each record the average of its group: the mean, or the commonest value.
 
@@ -128,7 +122,10 @@ def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bo
     )
     means[n_known == 0] = np.nan
     if floored:
-        nearest = [_nearest(numbers, mean, column) for mean in means]
+        nearest = [
+            (column.missing_code or 0) if np.isnan(mean) else int(np.nanargmin(np.abs(numbers - mean)))
+            for mean in means
+        ]
         return with_codes(column, np.array(nearest)[group_of])
     return number_cells(_rounded(means, column)[group_of])
 
@@ -139,12 +136,6 @@ def commonest_in(codes: Integers, group_of: Integers, n_groups: int, n_values: i
     order = np.lexsort((pairs, -counts, pairs // n_values))
     firsts = np.searchsorted((pairs // n_values)[order], np.arange(n_groups))
     return pairs[order][firsts] % n_values
-
-
-def _nearest(numbers: Floats, mean: float, column: Column) -> int:
-    if np.isnan(mean):
-        return column.missing_code or 0
-    return int(np.nanargmin(np.abs(numbers - mean)))
 
 
 def _rounded(means: Floats, column: Column) -> Floats:

@@ -77,7 +77,7 @@ class Laplace:
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the numeric attributes with noise, every record its own."""
         names = self.blurred_names(table, schema)
-        return self.with_noise(table, schema, names, _with_noise, self._promise(names))
+        return self.with_noise(table, schema, names, _add_opendp_noise, self._promise(names))
 
     def with_noise(
         self, table: Table, schema: Schema, names: tuple[str, ...], add_noise: AddNoise, note: str
@@ -102,7 +102,8 @@ class Laplace:
         return tuple(dict.fromkeys(self.attributes)) or numeric
 
     def _blurred(self, name: str, column: Column, rows: Integers, add_noise: AddNoise) -> Cells:
-        present = np.array([value for value in column.domain if value is not None], dtype=np.float64)
+        numbers = numbers_of(column)
+        present = numbers[~np.isnan(numbers)]
         if not len(present):
             raise ParameterError(f"{name!r} has no values; leave it out")
         width = self.ranges.get(name) or _rounded_up(float(present.max() - present.min()))
@@ -110,8 +111,7 @@ class Laplace:
             raise ParameterError(
                 f"{name!r} has one value only, so its range is 0; give a range or leave it out"
             )
-        assert column.numbers is not None
-        exact = column.numbers[column.codes[rows]]
+        exact = numbers[column.codes[rows]]
         is_present = ~np.isnan(exact)
         noisy = exact.copy()
         noisy[is_present] = add_noise(
@@ -150,7 +150,7 @@ def _rounded_up(width: float) -> float:
     return next(step * unit for step in (1, 2, 5, 10) if step * unit >= width * (1 - 1e-12))
 
 
-def _with_noise(values: Floats, scale: float) -> Floats:
+def _add_opendp_noise(values: Floats, scale: float) -> Floats:
     import opendp.prelude as opendp
 
     opendp.enable_features("contrib")
@@ -159,12 +159,16 @@ def _with_noise(values: Floats, scale: float) -> Floats:
     return np.array(add_noise(values.tolist()), dtype=np.float64)
 
 
+def numbers_of(column: Column) -> Floats:
+    """Return where the values of an ordered domain stand, NaN for a missing one."""
+    assert column.numbers is not None
+    return column.numbers
+
+
 def number_cells(noisy: Floats) -> Cells:
     """Turn numbers into released single values; NaN stays a missing value."""
     values, codes = np.unique(noisy, return_inverse=True)
-    domain = tuple(None if np.isnan(value) else _shortest(float(value)) for value in values)
+    domain = tuple(
+        None if np.isnan(value) else int(value) if value.is_integer() else value for value in values.tolist()
+    )
     return Cells(codes.astype(np.int32), tuple(text(value) for value in domain), domain)
-
-
-def _shortest(value: float) -> int | float:
-    return int(value) if value.is_integer() else value

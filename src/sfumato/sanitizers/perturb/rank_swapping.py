@@ -68,13 +68,11 @@ class RankSwapping:
         cells = {
             name: with_codes(table[name], _exchanged(table[name].codes[rows], reach, rng)) for name in names
         }
-        return changed_release(table, schema, cells, rows, (self._note(names),))
-
-    def _note(self, names: tuple[str, ...]) -> str:
-        return (
+        note = (
             f"The values of {', '.join(names)} are those of the table, exchanged between records whose ranks "
             f"differ by at most {self.reach:.3g} of all. No formal guarantee is given."
         )
+        return changed_release(table, schema, cells, rows, (note,))
 
 
 def _exchanged(codes: Integers, reach: int, rng: np.random.Generator) -> Integers:

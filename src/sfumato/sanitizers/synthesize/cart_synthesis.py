@@ -16,7 +16,7 @@ from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import MOST_RECORDS, MadeRecords
-from sfumato.sanitizers.perturb.noise import number_cells
+from sfumato.sanitizers.perturb.noise import number_cells, numbers_of
 
 _MOST_CLASSES = 64
 """Attributes with more values than this are divided in the order of their values, as numbers are."""
@@ -74,7 +74,12 @@ class CartSynthesis:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release synthetic records."""
-        names = self._ordered(schema)
+        for name in self.order:
+            if name not in schema.released:
+                raise ParameterError(
+                    f"order: no released attribute {name!r}{suggestion(name, schema.released)}"
+                )
+        names = tuple(dict.fromkeys((*self.order, *schema.released)))
         n_records = self.n_records or table.n_records
         donors = {
             names[0]: draw_rows(table.weights, np.zeros(table.n_rows, int), np.zeros(n_records, int), rng)
@@ -82,22 +87,18 @@ class CartSynthesis:
         for place, name in enumerate(names[1:], start=1):
             before = names[:place]
             original = np.stack([table[other].codes for other in before], axis=1)
-            made = np.stack([table[other].codes[donors[other]] for other in before], axis=1)
-            leaf_of, leaf_of_made = self._leaves(table, name, original, made, rng)
-            donors[name] = draw_rows(table.weights, leaf_of, leaf_of_made, rng)
+            synthetic = np.stack([table[other].codes[donors[other]] for other in before], axis=1)
+            leaf_of, leaf_of_synthetic = self._leaves(table, name, original, synthetic, rng)
+            donors[name] = draw_rows(table.weights, leaf_of, leaf_of_synthetic, rng)
         cells = {name: self._cells(table[name], donors[name], schema, name, rng) for name in schema.released}
-        return synthetic_release(table, schema, cells, (self._note(),))
-
-    def _ordered(self, schema: Schema) -> tuple[str, ...]:
-        for name in self.order:
-            if name not in schema.released:
-                raise ParameterError(
-                    f"order: no released attribute {name!r}{suggestion(name, schema.released)}"
-                )
-        return tuple(dict.fromkeys((*self.order, *schema.released)))
+        note = (
+            "The records are synthetic, drawn from trees over the original. No formal guarantee comes with "
+            "them: one may be equal to a person's, and rare values are those of people."
+        )
+        return synthetic_release(table, schema, cells, (note,))
 
     def _leaves(
-        self, table: Table, name: str, original: Integers, made: Integers, rng: np.random.Generator
+        self, table: Table, name: str, original: Integers, synthetic: Integers, rng: np.random.Generator
     ) -> tuple[Integers, Integers]:
         """Return the leaf of each original row and of each synthetic record in a tree for one attribute."""
         from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -111,7 +112,7 @@ class CartSynthesis:
         )
         wanted = _numbers(column)[column.codes] if is_ordered else column.codes
         tree.fit(original.astype(np.float32), wanted, sample_weight=table.weights)
-        return tree.apply(original.astype(np.float32)), tree.apply(made.astype(np.float32))
+        return tree.apply(original.astype(np.float32)), tree.apply(synthetic.astype(np.float32))
 
     def _cells(
         self, column: Column, donors: Integers, schema: Schema, name: str, rng: np.random.Generator
@@ -119,12 +120,6 @@ class CartSynthesis:
         if not self.smoothing or not column.kind.is_number or schema[name].lowest_level:
             return exact_cells(column, donors)
         return number_cells(smoothed(column, donors, rng))
-
-    def _note(self) -> str:
-        return (
-            "The records are synthetic, drawn from trees over the original. No formal guarantee comes with "
-            "them: one may be equal to a person's, and rare values are those of people."
-        )
 
 
 def draw_rows(weights: Integers, leaf_of: Integers, wanted: Integers, rng: np.random.Generator) -> Integers:
@@ -154,8 +149,7 @@ def smoothed(column: Column, donors: Integers, rng: np.random.Generator) -> Floa
 
     They stay within the smallest and the largest number of the original; whole numbers stay whole.
     """
-    numbers = column.numbers
-    assert numbers is not None
+    numbers = numbers_of(column)
     drawn = numbers[column.codes[donors]]
     present = drawn[~np.isnan(drawn)]
     if not len(present):

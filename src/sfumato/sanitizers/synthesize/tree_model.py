@@ -48,11 +48,10 @@ class TreeModel:
                 everyone = np.zeros(n_records, dtype=np.int64)
                 values[place] = distribute(self.marginals[place][None], everyone, rng)
             else:
-                values[place] = distribute(self._joint(parent, place), values[parent], rng)
+                is_forward = (parent, place) in self.joints
+                joint = self.joints[parent, place] if is_forward else self.joints[place, parent].T
+                values[place] = distribute(joint, values[parent], rng)
         return tuple(values[place] for place in range(len(self.marginals)))
-
-    def _joint(self, parent: int, child: int) -> Floats:
-        return self.joints[parent, child] if (parent, child) in self.joints else self.joints[child, parent].T
 
     def _from_the_roots(self) -> Iterator[tuple[int, int | None]]:
         """Yield every attribute after its parent in its tree; a root has none."""
@@ -103,7 +102,7 @@ def fit_tree(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Count
         The noisy counts of pairs of values along each edge of a tree.
     """
     marginals = tuple(
-        project_to_simplex(_weighted(total, [of_values, *_sums(place, pairs)]), total)
+        project_to_simplex(_estimated_counts(total, place, of_values, pairs), total)
         for place, of_values in enumerate(single)
     )
     joints = {
@@ -113,16 +112,14 @@ def fit_tree(total: float, single: Sequence[Counted], pairs: Mapping[Edge, Count
     return TreeModel(marginals, joints)
 
 
-def _sums(place: int, pairs: Mapping[Edge, Counted]) -> Iterator[Counted]:
-    """Yield the estimates of an attribute's counts from its pairs."""
+def _estimated_counts(total: float, place: int, of_values: Counted, pairs: Mapping[Edge, Counted]) -> Floats:
+    """Average an attribute's own counts and those of its pairs, each weighted by its precision."""
+    estimates = [of_values]
     for edge, pair in pairs.items():
         if place in edge:
             across = 1 - edge.index(place)
             summed = pair.counts.sum(axis=across)
-            yield Counted(summed, pair.variance * pair.counts.shape[across])
-
-
-def _weighted(total: float, estimates: Sequence[Counted]) -> Floats:
+            estimates.append(Counted(summed, pair.variance * pair.counts.shape[across]))
     weights = [1 / estimate.variance for estimate in estimates]
     scaled = [_scaled(estimate.counts, total) for estimate in estimates]
     mean: Floats = np.average(scaled, axis=0, weights=weights)
