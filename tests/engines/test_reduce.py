@@ -192,7 +192,7 @@ def test_memory_puts_rows_together_batch_by_batch_where_many_are_alike(
     pq.write_table(pa.table({"v": ["a", "b", "a", "b"], "n": [1, 2, 1, 2]}), alike)
     pq.write_table(pa.table({"v": ["a", "b", "a", "b"], "n": [1, 2, 3, 2]}), different)
     monkeypatch.setattr(
-        "sfumato.reading.sources.ParquetFiles.read_encoded", lambda *_: pytest.fail("columns were read")
+        "sfumato.reading.parquet_files.ParquetFiles.read_encoded", lambda *_: pytest.fail("columns were read")
     )
     assert reduced(alike, "memory").weights.tolist() == [2, 2]
     with pytest.raises(pytest.fail.Exception, match="columns were read"):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from sfumato.reading.arrow_files import read_arrow
+from sfumato.reading.formats import read_arrow
 from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"
@@ -132,7 +132,7 @@ class TestCsvValues:
         assert read["group"] == [str(number % 7) for number in range(200_000)]
 
     def test_importing_the_module_does_not_import_pyarrow(self) -> None:
-        program = "import sys, sfumato.reading.arrow_files; sys.exit('pyarrow' in sys.modules)"
+        program = "import sys, sfumato.reading.csv_files; sys.exit('pyarrow' in sys.modules)"
         subprocess.run([sys.executable, "-c", program], check=True)
 
 
@@ -433,7 +433,7 @@ def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
     import pyarrow.feather
     import pyarrow.parquet
 
-    from sfumato.reading import arrow_files
+    from sfumato.reading import arrow_files, parquet_files
 
     path = tmp_path / f"people.{suffix}"
     people = pa.table({"age": ["31"]})
@@ -447,7 +447,8 @@ def test_a_file_that_does_not_fit_into_memory_is_not_called_damaged(
     def refuse(*_: object, **__: object) -> None:
         raise getattr(pa, fault)("malloc of size 99 failed")
 
-    monkeypatch.setattr(arrow_files, "_validated", refuse)
+    for reader in (arrow_files, parquet_files):
+        monkeypatch.setattr(reader, "validated", refuse)
     monkeypatch.setattr(pyarrow.csv, "read_csv", refuse)
     with pytest.raises(DataError, match=rf"people\.{suffix} does not fit into the memory"):
         read_arrow(path)
@@ -459,18 +460,19 @@ def test_memory_that_ends_while_a_csv_file_is_read_in_parts_is_no_open_quote(
 ) -> None:
     import pyarrow.csv
 
-    from sfumato.reading.arrow_files import CsvFile
+    from sfumato.reading.csv_files import CsvFile
+    from sfumato.reading.dialect import UNSTATED
 
     path = tmp_path / "people.csv"
     path.write_text("age\n31\n")
-    opened = CsvFile.opened(path, None, None, None)
+    opened = CsvFile.opened(path, UNSTATED)
 
     def refuse(*_: object, **__: object) -> None:
         raise pa.ArrowMemoryError("malloc of size 99 failed")
 
     monkeypatch.setattr(pyarrow.csv, "open_csv", refuse)
     with pytest.raises(DataError, match=r"^people\.csv does not fit into the memory"):
-        CsvFile.opened(path, None, None, None) if step == "header" else list(opened.batches(["age"]))
+        CsvFile.opened(path, UNSTATED) if step == "header" else list(opened.batches(["age"]))
 
 
 def test_no_reader_is_left_in_the_middle_of_a_file(write: Any, monkeypatch: pytest.MonkeyPatch) -> None:

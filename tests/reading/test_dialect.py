@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.reading.arrow_files import read_arrow
 from sfumato.reading.dialect import Dialect, sniff
+from sfumato.reading.formats import read_arrow
 from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"
@@ -54,12 +54,6 @@ def refusal(path: Path, **dialect: str) -> str:
     assert "\n" not in message
     assert ";" in message, "the remedy follows the semicolon"
     return message
-
-
-def test_the_names_are_also_those_of_reading() -> None:
-    from sfumato.reading import arrow_files
-
-    assert (arrow_files.Dialect, arrow_files.sniff) == (Dialect, sniff)
 
 
 class TestSniffing:

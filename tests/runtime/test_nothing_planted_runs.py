@@ -26,7 +26,9 @@ from sfumato.interfaces.workbench.server import application
 from sfumato.interfaces.workbench.state.jobs import Jobs
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
-from sfumato.reading.statistics_files import SUFFIXES, read_statistics
+from sfumato.reading.csv_files import read_csv
+from sfumato.reading.formats import Format
+from sfumato.reading.statistics_files import STATISTICS, read_statistics
 from sfumato.runtime import processes
 from sfumato.runtime.errors import SfumatoError
 
@@ -103,6 +105,12 @@ UNPROTECTED = """
 usual = processes._command
 processes._command = lambda *given: [part for part in usual(*given) if part != "-P"]
 processes.environment_of_children = lambda: dict(os.environ)
+"""
+WITH_A_FORMAT = """
+from sfumato import register
+from sfumato.reading.csv_files import read_csv
+from sfumato.reading.formats import Format
+register(Format("lines", (".lines",), read_csv))
 """
 WITHOUT_FORK = "processes._CAN_FORK = False"
 
@@ -211,6 +219,11 @@ def reads_next_to_it(suffix: str) -> Callable[[Trap], list[str]]:
     return prepared
 
 
+def reads_a_plug_in_s_format(trap: Trap) -> list[str]:
+    (trap.data / "people.lines").write_text(PEOPLE)
+    return ["new", "../data/people.lines", "--output", "new.toml"]
+
+
 def explores(*options: str, mined: str = "") -> Callable[[Trap], list[str]]:
     def prepared(trap: Trap) -> list[str]:
         (trap.project / "people.toml").write_text(PROJECT % mined)
@@ -226,6 +239,7 @@ COMMANDS: dict[str, tuple[Callable[[Trap], list[str]], str]] = {
     "sas": (reads(".xpt"), ""),
     "old-excel": (reads(".xls"), ""),
     "mislabelled-excel": (reads(".XLSX"), ""),
+    "format-of-a-plug-in": (reads_a_plug_in_s_format, WITH_A_FORMAT),
     "miners": (explores("--workers", "1", mined=MINED), ""),
     "workers-forked": (explores("--workers", "2"), ""),
     "workers-started": (explores("--workers", "2"), WITHOUT_FORK),
@@ -286,9 +300,14 @@ def reading(trap: Trap) -> None:
 
 
 def every_other_reader(trap: Trap) -> None:
-    for suffix in SUFFIXES:
+    for suffix in STATISTICS.suffixes:
         if suffix not in (".sas7bdat", ".sav"):  # nothing writes the first
             read_statistics(write(trap.data / f"patients{suffix}"))
+
+
+def reading_a_plug_in_s_format(trap: Trap) -> None:
+    (trap.data / "people.lines").write_text(PEOPLE)
+    Format("lines", (".lines",), read_csv).records(trap.data / "people.lines")
 
 
 def mining(trap: Trap) -> None:
@@ -320,7 +339,17 @@ def uploading(trap: Trap) -> None:
     assert (trap.project / "patients.toml").exists()
 
 
-HERE = {each.__name__: each for each in (reading, every_other_reader, mining, exploring, uploading)}
+HERE = {
+    each.__name__: each
+    for each in (
+        reading,
+        every_other_reader,
+        reading_a_plug_in_s_format,
+        mining,
+        exploring,
+        uploading,
+    )
+}
 
 
 @pytest.fixture
@@ -361,4 +390,4 @@ def test_without_the_protection_it_would_there_too(
 
 def test_the_readers_that_are_tried_are_all_that_can_be_tried() -> None:
     """Nothing writes a file of SAS's own format; it is read in the same way."""
-    assert {*SUFFIXES} - {".sas7bdat"} == {".sav", ".zsav", ".por", ".dta", ".xpt"}
+    assert {*STATISTICS.suffixes} - {".sas7bdat"} == {".sav", ".zsav", ".por", ".dta", ".xpt"}

@@ -13,7 +13,7 @@ import pytest
 
 from sfumato.runtime.errors import UserError, VerificationFailed
 from sfumato.verification.documents import FormatFacts
-from sfumato.verification.folder import Format
+from sfumato.verification.folder import StatisticsFormat
 from sfumato.verification.statistics_files_check import differs_from_statistics
 from sfumato.verification.written_tables import FileColumn, WrittenTable
 
@@ -44,7 +44,7 @@ def written(cells: dict[str, list[str | None]]) -> WrittenTable:
     return WrittenTable(columns, np.ones(3, dtype=np.int64))
 
 
-def write(folder: Path, kind: Format = "sav", **changed: Any) -> None:
+def write(folder: Path, kind: StatisticsFormat = "sav", **changed: Any) -> None:
     told: dict[str, Any] = {"frame": FRAME, "titles": TITLES, "labels": LABELS} | changed
     write = pyreadstat.write_sav if kind == "sav" else pyreadstat.write_dta
     write(
@@ -55,12 +55,14 @@ def write(folder: Path, kind: Format = "sav", **changed: Any) -> None:
     )
 
 
-def difference(folder: Path, kind: Format = "sav", cells: Any = WRITTEN, facts: FormatFacts = FACTS) -> str:
+def difference(
+    folder: Path, kind: StatisticsFormat = "sav", cells: Any = WRITTEN, facts: FormatFacts = FACTS
+) -> str:
     return differs_from_statistics(folder, "data", kind, written(cells), facts)
 
 
 @pytest.mark.parametrize("kind", ["sav", "dta"])
-def test_a_file_that_holds_the_same_records(tmp_path: Path, kind: Format) -> None:
+def test_a_file_that_holds_the_same_records(tmp_path: Path, kind: StatisticsFormat) -> None:
     write(tmp_path, kind)
     assert difference(tmp_path, kind) == ""
 

@@ -23,13 +23,13 @@ LIBRARY = {
     "runtime": "arrays caching errors files machine numerals processes",
     "registry": "declarations methods recipe",
     "data": "hierarchy schema table",
-    "models": "base",
+    "models": "base distances",
     "verification": "documents folder",
     "results": (
         "decision formatting frontier inapplicable manifest measure_labels measurement pareto release "
         "released_column"
     ),
-    "reading": "column_shapes mixed_writing role_guess sources",
+    "reading": "column_shapes formats mixed_writing role_guess sources",
     "reading/datasets": "demo_project",
     "measures/disclosure": "loss_attribution",
     "searches": "sweep",

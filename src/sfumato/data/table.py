@@ -294,10 +294,7 @@ class Table:
         pandas and Polars frames, DuckDB relations and Arrow tables all have it. The index of a pandas
         frame counts as a column only where it has a name.
         """
-        import pyarrow as pa
-
-        arrow = source if isinstance(source, pa.Table) else _as_arrow(source)
-        return counted(arrow, missing_values=missing_values)
+        return counted(as_arrow(source), missing_values=missing_values)
 
     def to_arrow(self) -> pa.Table:
         """Return one Arrow row for each record."""
@@ -496,9 +493,12 @@ def _indices(is_missing: Booleans, codes: Codes) -> pa.Array:
     return pa.array(places[codes], mask=is_missing[codes])
 
 
-def _as_arrow(source: Any) -> pa.Table:
+def as_arrow(source: Records) -> pa.Table:
+    """Return records as an Arrow table, whatever holds them."""
     import pyarrow as pa
 
+    if isinstance(source, pa.Table):
+        return source
     if not (hasattr(source, "__arrow_c_stream__") or isinstance(source, Mapping)):
         raise DataError(
             f"cannot read a table from {type(source).__name__}; "

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sfumato.reading.dialect import require_file
-from sfumato.reading.statistics_files import SUFFIXES, contents_in_child
+from sfumato.reading.formats import Format, find_format
+from sfumato.registry import methods
+from sfumato.runtime.errors import DataError
 
 T = TypeVar("T")
 
@@ -56,16 +58,18 @@ def read_codebook(path: str | Path) -> Codebook:
     """
     place = Path(path)
     require_file(place)
-    contents = contents_in_child(place, records=False)
-    named = {name: label for name, label in contents.titles.items() if label}
-    numbered = {name: _numeric_labels(labels) for name, labels in contents.labels.items()}
-    return Codebook(named, {name: labels for name, labels in numbered.items() if labels})
+    known = find_format(place)
+    if known is None or known.codebook is None:
+        suffixes = [each for some in methods.instances(Format) if some.codebook for each in some.suffixes]
+        raise DataError(f"{place.name} has no labels to read; name a file that ends in {', '.join(suffixes)}")
+    return known.codebook(place)
 
 
 def codebook_of(files: Iterable[Path]) -> Codebook:
     """Return the labels that all files share; files of other formats have none."""
     every = list(files)
-    if not every or not all(file.suffix.lower() in SUFFIXES for file in every):
+    formats = [find_format(file) for file in every]
+    if not every or not all(known is not None and known.codebook for known in formats):
         return NO_CODEBOOK
     first, *others = map(read_codebook, every)
     return Codebook(
@@ -78,7 +82,3 @@ def _shared(first: Mapping[str, T], others: Iterable[Mapping[str, T]]) -> dict[s
     return {
         name: label for name, label in first.items() if all(labels.get(name) == label for labels in others)
     }
-
-
-def _numeric_labels(labels: Mapping[Any, str]) -> dict[float, str]:
-    return {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from sfumato.reading.mixed_writing import MixedLines, mixed_lines, report
 from sfumato.runtime.errors import DataError
@@ -46,6 +46,17 @@ class Dialect:
     separator: str
     encoding: str
     quote: str
+
+
+class StatedDialect(NamedTuple):
+    """How somebody says that a CSV file is written; ``None`` for what is to be detected."""
+
+    separator: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+
+
+UNSTATED = StatedDialect()
 
 
 def sniff(

@@ -13,7 +13,9 @@ from xml.parsers import expat
 
 from sfumato.data.table import text
 from sfumato.reading.dialect import bomb, most_unpacked
+from sfumato.reading.formats import Format
 from sfumato.reading.worksheets import Cell, Sheets, sheets_of
+from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError
 from sfumato.runtime.processes import read_in_child
 
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
 
 _PACKED = (".xlsx", ".xlsm", ".ods")
 """Spelled so, the formats whose sheets are measured before they are read; ``.XLSX`` may hold any."""
-SUFFIXES = (*_PACKED, ".xls")
-
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)([0-9]+)["']""")
 _ROW, _NEXT = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
 _CELL = 32  # bytes that an empty cell takes
@@ -157,3 +157,6 @@ def _written(cell: Any) -> str | None:
         is_day = cell.time() == datetime.time()
         return cell.date().isoformat() if is_day else cell.isoformat(sep=" ", timespec="seconds")
     return str(cell).strip() or None
+
+
+EXCEL = register(Format("excel", (*_PACKED, ".xls"), read_excel, reads_safely=True))

@@ -8,40 +8,26 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
-from sfumato.reading.arrow_files import (
-    SUFFIXES,
-    CsvFile,
-    NoRecords,
-    check_columns,
-    damaged,
-    format_of,
-    read_arrow,
-    read_encoded,
-)
 from sfumato.reading.databases import POSTGRES, database_at, is_database, sql_query
-from sfumato.reading.dialect import require_file
+from sfumato.reading.dialect import StatedDialect
+from sfumato.reading.formats import Format, every_suffix, format_of
 from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 STANDARD_INPUT = "-"
 """The path of an Arrow stream on standard input."""
+ROWS_AT_ONCE = 1 << 17
+"""How many records a batch has."""
 _PATTERN = ("*", "?", "[")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
-_ROWS_AT_ONCE = 1 << 17
-_ENCODED_AT_ONCE, _BYTES_AT_ONCE = 1 << 19, 1 << 28
-"""Of records with texts as dictionaries so many are read at once, and fewer where they are long."""
-
-T = TypeVar("T")
 
 
 class Source(Protocol):
@@ -97,21 +83,24 @@ def source_at(
     """
     _refuse_elsewhere(str(path))
     if str(path) == STANDARD_INPUT:
+        from sfumato.reading.arrow_files import ArrowOnInput
+
         return ArrowOnInput()
     if is_database(str(path)):
         return sql_query(database_at(str(path)), table, query)
     if table is not None or query is not None:
         raise DataError(f"{Path(path).name} is no database; leave out table and query")
     files = _files_at(Path(path))
-    formats = {format_of(file) for file in files}
+    formats = {known.name: known for known in map(format_of, files)}
     if len(formats) > 1:
         raise DataError(
             f"{Path(path).name} holds files of more than one format ({', '.join(sorted(formats))}); "
             "name those of one with a pattern such as folder/*.parquet"
         )
-    if formats == {"csv"}:
-        return CsvFiles(files, separator, encoding, quote)
-    return ParquetFiles(files) if formats == {"parquet"} else WholeFiles(files)
+    (known,) = formats.values()
+    if known.source is None:
+        return WholeFiles(known, files)
+    return known.source(files, StatedDialect(separator, encoding, quote))
 
 
 def _refuse_elsewhere(path: str) -> None:
@@ -132,7 +121,8 @@ def _refuse_elsewhere(path: str) -> None:
 
 def _files_at(path: Path) -> tuple[Path, ...]:
     if _is_folder(path):
-        files = tuple(file for file in _listed(path, "*") if file.name.lower().endswith(SUFFIXES))
+        suffixes = every_suffix()
+        files = tuple(file for file in _listed(path, "*") if file.name.lower().endswith(suffixes))
     elif any(sign in str(path) for sign in _PATTERN) and not os.path.exists(path):
         fixed = next(place for place in path.parents if not any(sign in str(place) for sign in _PATTERN))
         files = _listed(fixed, str(path.relative_to(fixed)))
@@ -168,173 +158,16 @@ def _listed(folder: Path, pattern: str) -> tuple[Path, ...]:
 
 
 @dataclass(frozen=True)
-class CsvFiles:
-    """CSV files with the same columns, read as text; if there are several, some may have no records."""
-
-    files: tuple[Path, ...]
-    separator: str | None = None
-    encoding: str | None = None
-    quote: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The name of the source in messages."""
-        return _label(self.files)
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """No file."""
-        return ()
-
-    @cached_property
-    def _opened(self) -> tuple[CsvFile, ...]:
-        opened = _with_records(
-            lambda path: CsvFile.opened(path, self.separator, self.encoding, self.quote), self.files
-        )
-        for file in opened[1:]:
-            _require_same_names(opened[0].path, opened[0].names, file.path, file.names)
-        return tuple(opened)
-
-    @cached_property
-    def schema(self) -> pa.Schema:
-        """The columns, all of them text."""
-        import pyarrow as pa
-
-        return pa.schema([(name, pa.string()) for name in self._opened[0].names])
-
-    def read(self) -> pa.Table:
-        """Return all records."""
-        dialect = {"separator": self.separator, "encoding": self.encoding, "quote": self.quote}
-        if len(self.files) > 1:
-            _ = self._opened
-        return _concatenated(_with_records(lambda path: read_arrow(path, **dialect), self.files))
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns, without blanks around texts."""
-        some, empty = False, None
-        for file in self._opened:
-            try:
-                for batch in file.batches(names):
-                    some = True
-                    yield _without_blanks(batch)
-            except NoRecords as error:
-                empty = error
-        if not some and empty is not None:
-            raise empty
-
-
-def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
-    """Read the files that have records; if none has, raise the error of the last one."""
-    contents, empty = [], None
-    for path in files:
-        try:
-            contents.append(read(path))
-        except NoRecords as error:
-            empty = error
-    if not contents and empty is not None:
-        raise empty
-    return contents
-
-
-@dataclass(frozen=True)
-class ParquetFiles:
-    """Parquet files with the same columns and types.
-
-    Names of folders such as ``year=2024`` do not become columns.
-    """
-
-    files: tuple[Path, ...]
-
-    @property
-    def label(self) -> str:
-        """The name of the source in messages."""
-        return _label(self.files)
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """The files."""
-        return self.files
-
-    @cached_property
-    def schema(self) -> pa.Schema:
-        """The columns and their types; dictionary-encoded text counts as plain text."""
-        first = _parquet_schema(self.files[0])
-        for path in self.files[1:]:
-            _require_same_columns(self.files[0], first, path, _parquet_schema(path))
-        return first
-
-    def read(self) -> pa.Table:
-        """Return all records; if there are several files, as a cluster writes them, some may be empty."""
-        return self._read(read_arrow)
-
-    def read_encoded(self, names: Sequence[str] | None = None) -> pa.Table:
-        """Return all records with these columns, texts as dictionaries, ready to be numbered."""
-        return self._read(lambda path: read_encoded(path, names))
-
-    @cached_property
-    def n_records(self) -> int:
-        """How many records the files declare."""
-        _ = self.schema
-        return sum(map(_n_parquet, self.files))
-
-    def _read(self, read_one: Callable[[Path], pa.Table]) -> pa.Table:
-        if len(self.files) == 1:
-            return read_one(self.files[0])
-        _ = self.schema
-        files = [path for path in self.files if _n_parquet(path)] or self.files[:1]
-        return _concatenated([read_one(path) for path in files])
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        wanted = pa.schema([self.schema.field(name) for name in names])
-        for path in self.files:
-            try:
-                with pq.ParquetFile(path) as file:
-                    for batch in file.iter_batches(_ROWS_AT_ONCE, columns=list(names)):
-                        yield from pa.Table.from_batches([batch]).select(names).cast(wanted).to_batches()
-                is_whole = True
-            except (pa.ArrowException, OSError, UnicodeError):
-                is_whole = False
-            if not is_whole:
-                raise damaged(path)
-
-    def encoded_batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns, texts as dictionaries; each batch has its own."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        for path in self.files:
-            try:
-                with pq.ParquetFile(path, read_dictionary=list(names)) as file:
-                    for batch in file.iter_batches(_n_at_once(file.metadata), columns=list(names)):
-                        batch.validate(full=True)
-                        yield batch.select(list(names))
-                is_whole = True
-            except (pa.ArrowException, OSError, UnicodeError, KeyError):
-                is_whole = False
-            if not is_whole:
-                raise damaged(path)
-
-
-def _n_at_once(metadata: pq.FileMetaData) -> int:
-    """Return how many records of a file to read at once."""
-    n_bytes = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
-    return max(1, min(_ENCODED_AT_ONCE, _BYTES_AT_ONCE * metadata.num_rows // max(n_bytes, 1)))
-
-
-@dataclass(frozen=True)
 class WholeFiles:
-    """Files that can only be read as a whole: Feather, Arrow, Excel."""
+    """Files of a format that can only be read as a whole."""
 
+    format: Format
     files: tuple[Path, ...]
 
     @property
     def label(self) -> str:
         """The name of the source in messages."""
-        return _label(self.files)
+        return label_of(self.files)
 
     @property
     def parquet(self) -> tuple[Path, ...]:
@@ -343,16 +176,16 @@ class WholeFiles:
 
     @cached_property
     def _records(self) -> pa.Table:
-        tables = [read_arrow(path) for path in self.files]
-        first = _plain(tables[0].schema)
+        tables = [self.format.records(path) for path in self.files]
+        first = plain_types(tables[0].schema)
         for path, table in zip(self.files[1:], tables[1:], strict=True):
-            _require_same_columns(self.files[0], first, path, _plain(table.schema))
-        return _concatenated(tables)
+            require_same_columns(self.files[0], first, path, plain_types(table.schema))
+        return concatenated(tables)
 
     @property
     def schema(self) -> pa.Schema:
         """The columns and their types."""
-        return _plain(self._records.schema)
+        return plain_types(self._records.schema)
 
     def read(self) -> pa.Table:
         """Return all records."""
@@ -363,54 +196,7 @@ class WholeFiles:
         import pyarrow as pa
 
         wanted = pa.schema([self.schema.field(name) for name in names])
-        yield from self._records.select(names).cast(wanted).to_batches(_ROWS_AT_ONCE)
-
-
-@dataclass(frozen=True)
-class ArrowOnInput:
-    """An Arrow stream on standard input, read once and kept until the program ends."""
-
-    label = "standard input"
-    files: ClassVar[tuple[Path, ...]] = ()
-    parquet: ClassVar[tuple[Path, ...]] = ()
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns and their types."""
-        return _plain(_on_input().schema)
-
-    def read(self) -> pa.Table:
-        """Return all records."""
-        return _on_input()
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns."""
-        import pyarrow as pa
-
-        wanted = pa.schema([self.schema.field(name) for name in names])
-        yield from _on_input().select(names).cast(wanted).to_batches(_ROWS_AT_ONCE)
-
-
-@cache
-def _on_input() -> pa.Table:
-    import pyarrow as pa
-
-    if sys.stdin.isatty():
-        raise DataError("standard input is a terminal; pipe an Arrow stream into it")
-    try:
-        with pa.ipc.open_stream(sys.stdin.buffer) as reader:
-            table = reader.read_all()
-        table.validate(full=True)
-    except (pa.ArrowException, OSError, UnicodeError):
-        table = None
-    if table is None:
-        raise DataError(
-            "standard input is no Arrow stream, or ends too early; write one with Arrow's IPC format"
-        )
-    check_columns(Path("standard input"), table.schema)
-    if table.num_rows == 0:
-        raise DataError("standard input has no records; write some into the stream")
-    return table
+        yield from self._records.select(names).cast(wanted).to_batches(ROWS_AT_ONCE)
 
 
 def state_of(files: Sequence[Path]) -> tuple[str, float]:
@@ -426,34 +212,12 @@ def state_of(files: Sequence[Path]) -> tuple[str, float]:
     return summary, max((s.st_mtime for _, s in states), default=0.0)
 
 
-def _label(files: Sequence[Path]) -> str:
+def label_of(files: Sequence[Path]) -> str:
+    """Return what messages call some files."""
     return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1:,} more"
 
 
-def _parquet_schema(path: Path) -> pa.Schema:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    require_file(path)
-    try:
-        schema = _plain(pq.read_schema(path))
-        "".join(schema.names)
-    except (pa.ArrowException, OSError, UnicodeError):
-        schema = None
-    if schema is None:
-        raise damaged(path)
-    check_columns(path, schema)
-    return schema
-
-
-def _n_parquet(path: Path) -> int:
-    """Return the number of records of a file whose columns are readable."""
-    import pyarrow.parquet as pq
-
-    return int(pq.read_metadata(path).num_rows)
-
-
-def _plain(schema: pa.Schema) -> pa.Schema:
+def plain_types(schema: pa.Schema) -> pa.Schema:
     """Return the columns with the types of their values, regardless of their encoding."""
     import pyarrow as pa
 
@@ -466,7 +230,8 @@ def _plain(schema: pa.Schema) -> pa.Schema:
     return pa.schema([(field.name, plain(field.type)) for field in schema])
 
 
-def _require_same_names(first: Path, names: Sequence[str], other: Path, other_names: Sequence[str]) -> None:
+def require_same_names(first: Path, names: Sequence[str], other: Path, other_names: Sequence[str]) -> None:
+    """Refuse files whose columns have other names."""
     different = sorted({*names} ^ {*other_names})
     if different:
         raise DataError(
@@ -475,8 +240,9 @@ def _require_same_names(first: Path, names: Sequence[str], other: Path, other_na
         )
 
 
-def _require_same_columns(first: Path, schema: pa.Schema, other: Path, other_schema: pa.Schema) -> None:
-    _require_same_names(first, schema.names, other, other_schema.names)
+def require_same_columns(first: Path, schema: pa.Schema, other: Path, other_schema: pa.Schema) -> None:
+    """Refuse files whose columns have other names or types."""
+    require_same_names(first, schema.names, other, other_schema.names)
     for field in schema:
         other_type = other_schema.field(field.name).type
         if other_type != field.type:
@@ -486,21 +252,18 @@ def _require_same_columns(first: Path, schema: pa.Schema, other: Path, other_sch
             )
 
 
-def _concatenated(tables: Sequence[pa.Table]) -> pa.Table:
+def concatenated(tables: Sequence[pa.Table]) -> pa.Table:
     """Concatenate the records of all tables, in the first one's order of columns."""
     import pyarrow as pa
 
     ordered = [table.select(tables[0].column_names) for table in tables]
     if any(table.schema != ordered[0].schema for table in ordered):
-        ordered = [table.cast(_plain(ordered[0].schema)) for table in ordered]
+        ordered = [table.cast(plain_types(ordered[0].schema)) for table in ordered]
     return pa.concat_tables(ordered)
 
 
-def _without_blanks(batch: pa.RecordBatch) -> pa.RecordBatch:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    trimmed = [compute.utf8_trim_whitespace(column) for column in batch.columns]
-    nothing = pa.scalar(None, pa.string())
-    texts = [compute.if_else(compute.equal(column, ""), nothing, column) for column in trimmed]
-    return pa.record_batch(texts, names=batch.schema.names)
+def validated(table: pa.Table) -> pa.Table:
+    """Return a table whose contents were looked through: Arrow would look beyond the end of a damaged one."""
+    table.validate(full=True)
+    "".join(table.column_names)  # the names are decoded only when they are asked for
+    return table

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sfumato.reading.codebook import Codebook
 from sfumato.reading.dialect import most_unpacked
+from sfumato.reading.formats import Format
+from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError, UserError
 from sfumato.runtime.processes import read_in_child
 
@@ -24,8 +27,6 @@ _READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
-SUFFIXES = tuple(_READERS)
-_SUFFIX_LIST = ", ".join(SUFFIXES)
 
 
 def read_statistics(path: Path) -> pa.Table:
@@ -108,7 +109,9 @@ def reader_of(path: Path) -> str:
     """Return the name of the pyreadstat function that reads a file, by its suffix."""
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise DataError(f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {_SUFFIX_LIST}")
+        raise DataError(
+            f"{path.name} is no file of SPSS, Stata or SAS; name one that ends in {', '.join(_READERS)}"
+        )
     return reader
 
 
@@ -136,3 +139,20 @@ def _column(values: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
 def _is_missing(value: Any) -> bool:
     # a number that is none is not even equal to itself
     return value is None or value == "" or value != value
+
+
+def _codebook(path: Path) -> Codebook:
+    """Read the labels of columns and numbers, and no records."""
+    contents = contents_in_child(path, records=False)
+    named = {name: label for name, label in contents.titles.items() if label}
+    numbered = {name: _numeric_labels(labels) for name, labels in contents.labels.items()}
+    return Codebook(named, {name: labels for name, labels in numbered.items() if labels})
+
+
+def _numeric_labels(labels: Mapping[Any, str]) -> dict[float, str]:
+    return {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}
+
+
+STATISTICS = register(
+    Format("statistics", tuple(_READERS), read_statistics, codebook=_codebook, reads_safely=True)
+)

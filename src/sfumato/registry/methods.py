@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module, metadata
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from sfumato.registry.declarations import Names, bounds_in, check_bound
 from sfumato.runtime.errors import ParameterError, SfumatoError, suggestion
@@ -44,7 +44,22 @@ _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _bounded: dict[type[Any], Mapping[str, Any]] = {}
 _plug_ins_are_loaded = False
 
+
+class _Named(Protocol):
+    """An instance that is found by its names; its class says which modules register those of sfumato."""
+
+    homes: ClassVar[tuple[str, ...]]
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def module(self) -> str: ...
+
+
 _Class = TypeVar("_Class", bound=type[Any])
+_Instance = TypeVar("_Instance", bound=_Named)
+_instances: dict[type[Any], dict[str, Any]] = {}
 
 
 class PlugInSkipped(UserWarning):
@@ -55,11 +70,24 @@ class _Refused(TypeError):
     """A class that cannot be registered; the message speaks of names of classes only."""
 
 
-def register(cls: _Class) -> _Class:
-    """Register a frozen dataclass under its name in kebab case: ``KAnonymity`` is ``k-anonymity``.
+@overload
+def register(declared: _Class) -> _Class: ...
 
-    A name that is taken is refused, and a class that does not declare the facts of its kind.
+
+@overload
+def register(declared: _Instance) -> _Instance: ...
+
+
+def register(declared: Any) -> Any:
+    """Register a method, a frozen dataclass, under its name in kebab case: ``KAnonymity`` is ``k-anonymity``.
+
+    A `Format` or a `Distance` is registered as an instance, which says its own names. A name that is taken
+    is refused, and a class that does not declare the facts of its kind.
     """
+    return _register_class(declared) if isinstance(declared, type) else _register_instance(declared)
+
+
+def _register_class(cls: type[Any]) -> type[Any]:
     kinds = [kind for method, kind in _KIND_OF_METHOD.items() if hasattr(cls, method)]
     if len(kinds) != 1 or not dataclasses.is_dataclass(cls):
         raise _Refused(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
@@ -95,6 +123,42 @@ def value_kind_names() -> tuple[str, ...]:
     """Return the names of all kinds of value, in the order in which they were registered."""
     _load_plug_ins()
     return tuple(_value_kinds)
+
+
+def _register_instance(instance: _Instance) -> _Instance:
+    known = _ours_of(type(instance))
+    for name in instance.names:
+        taken = known.get(name, instance)
+        # the same cell of a notebook may run again
+        if (taken.module, taken.names) != (instance.module, instance.names):
+            what = type(instance).__name__.lower()
+            raise _Refused(f"the {what} name {name!r} is taken by {taken.names[0]!r} of {taken.module}")
+    known.update(dict.fromkeys(instance.names, instance))
+    return instance
+
+
+def instances(cls: type[_Instance]) -> list[_Instance]:
+    """Return all instances of a class that are registered, in the order of their names."""
+    known = _ours_of(cls)
+    _load_plug_ins()
+    return sorted(dict.fromkeys(known.values()), key=lambda instance: instance.names)
+
+
+def instance_named(cls: type[_Instance], name: str) -> _Instance | None:
+    """Return the registered instance of a class that has this name; plug-ins are asked last."""
+    known = _ours_of(cls)
+    if name not in known:
+        _load_plug_ins()
+    return known.get(name)
+
+
+def _ours_of(cls: type[_Instance]) -> dict[str, _Instance]:
+    """Return the instances of a class by each of their names, after ours have been registered."""
+    known = _instances.setdefault(cls, {})
+    # each time: what another thread is importing is waited for, and what is there costs next to nothing
+    for home in cls.homes:
+        import_module(home)
+    return known
 
 
 def name_of(cls: type[Any]) -> str:
@@ -177,7 +241,12 @@ def kind_of(cls: type[Any]) -> Kind | None:
 
 def is_plugged_in(cls: type[Any]) -> bool:
     """Return whether somebody else wrote a class."""
-    return cls.__module__.partition(".")[0] != __name__.partition(".")[0]
+    return not is_ours(cls.__module__)
+
+
+def is_ours(module: str) -> bool:
+    """Return whether a module is part of sfumato."""
+    return module.partition(".")[0] == __name__.partition(".")[0]
 
 
 def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) -> Any:
@@ -491,6 +560,7 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
     """Load a plug-in; one that does not load is named and skipped with all that it registered."""
     before = {kind: dict(classes) for kind, classes in _registered.items()}
     value_kinds = dict(_value_kinds)
+    instances_before = {cls: dict(known) for cls, known in _instances.items()}
     try:
         entry.load()
         for kind, classes in _registered.items():
@@ -502,6 +572,11 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
         _registered.update(before)
         for name in _value_kinds.keys() - value_kinds.keys():
             del _value_kinds[name]
+        for cls, known in _instances.items():
+            # ours may have been imported by the plug-in, and stay
+            added = known.keys() - instances_before.get(cls, {}).keys()
+            for name in [name for name in added if not is_ours(known[name].module)]:
+                del known[name]
         # one line for a command, not one for each of its workers
         if not is_child():
             warnings.warn(_skipped_words(entry, error), PlugInSkipped, stacklevel=2)

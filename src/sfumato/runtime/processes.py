@@ -56,7 +56,7 @@ from typing import Any
 
 from sfumato.runtime.errors import SfumatoError, UserError
 from sfumato.runtime.import_path import environment_of_children, folders_to_hand_on, main_of_user
-from sfumato.runtime.messages import Garbled, MessagePipes, pickled, unpickled
+from sfumato.runtime.messages import Garbled, MessagePipes, Packed, pickled, unpickled
 
 PATIENCE = 5.0
 """How many seconds a child has to end by itself."""
@@ -628,7 +628,9 @@ def end_idle() -> None:
         _idle.clear()
 
 
-def read_in_child(read: Callable[[Path], Any], path: Path, most_memory: int) -> Any:
+def read_in_child(
+    read: Callable[..., Any], path: Path, most_memory: int, packed: Packed | None = None
+) -> Any:
     """Return what a function reads from a file; nothing where its process ends or would take too much.
 
     A few bytes of a damaged file may end the process that reads it with a library in another language, or
@@ -642,11 +644,13 @@ def read_in_child(read: Callable[[Path], Any], path: Path, most_memory: int) -> 
         The file.
     most_memory
         How many bytes the process may take beside what it takes to start.
+    packed
+        What else the function is given. What that imports does not count as memory either.
     """
     child = start(answer_with_contents)
     try:
         seconds = _SECONDS_TO_READ + path.stat().st_size // _BYTES_IN_A_SECOND
-        child.send((read.__module__, read.__name__, path, most_memory, seconds))
+        child.send((read.__module__, read.__name__, path, packed, most_memory, seconds))
         return child.receive()
     except Ended:
         return None
@@ -656,11 +660,12 @@ def read_in_child(read: Callable[[Path], Any], path: Path, most_memory: int) -> 
 
 def answer_with_contents(parent: ParentProcess) -> None:
     """Read a file within limits, and say what it holds."""
-    module, name, path, most_memory, seconds = parent.receive()
+    module, name, path, packed, most_memory, seconds = parent.receive()
     found = import_module(module)
     import_module(found.PACKAGE)
+    more = () if packed is None else (packed.unpacked(),)
     _limit(most_memory, seconds)
-    parent.send(getattr(found, name)(path))
+    parent.send(getattr(found, name)(path, *more))
 
 
 def _limit(most_memory: int, most_seconds: int) -> None:

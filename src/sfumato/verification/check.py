@@ -66,7 +66,7 @@ from sfumato.verification.folder import (
     REPORT,
     SIGNATURE,
     UNLISTED,
-    Format,
+    StatisticsFormat,
     file_names,
     fingerprint,
     page_of,
@@ -276,7 +276,7 @@ def _resources(
         types = types_in_parts(folder, parts, column, written.names)
     for number, file in enumerate(files):
         kind = Path(file).suffix[1:]
-        facts = manifest.formats.get(cast("Format", kind))
+        facts = manifest.formats.get(cast("StatisticsFormat", kind))
         yield {
             "name": f"{table}-{kind}" + (f"-{number - 1}" if file in parts else ""),
             "path": file,

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, TypeGuard, cast
 import msgspec
 
 from sfumato.runtime.errors import CannotTell, VerificationFailed
-from sfumato.verification.folder import MANIFEST, Format, Profile, read_bytes
+from sfumato.verification.folder import MANIFEST, Profile, StatisticsFormat, read_bytes
 
 FORMAT = 3
 """The number of the format that `publish` writes: what the files of a folder are called, and hold."""
@@ -316,7 +316,7 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
     signed_by: str | None
     parent: ParentFacts | None = None
     partition_by: str | None = None
-    formats: dict[Format, FormatFacts] = {}
+    formats: dict[StatisticsFormat, FormatFacts] = {}
 
 
 class FileManifest(_Piece, frozen=True):

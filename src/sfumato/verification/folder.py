@@ -18,10 +18,10 @@ SIGNATURE, CERTIFICATE = "signature.json", "certificate.json"
 Profile = Literal["ema", "hipaa", "iso-27559", "nist", "wp216"]
 PROFILES: tuple[Profile, ...] = get_args(Profile)
 """The reviewers' templates that a report can be arranged by, in the order in which they are named."""
-Format = Literal["dta", "sav"]
-FORMATS: tuple[Format, ...] = get_args(Format)
+StatisticsFormat = Literal["dta", "sav"]
+FORMATS: tuple[StatisticsFormat, ...] = get_args(StatisticsFormat)
 """The formats of statistics programs that the data can be written in as well: Stata's and SPSS's."""
-PROGRAMS: dict[Format, str] = {"dta": "Stata", "sav": "SPSS"}
+PROGRAMS: dict[StatisticsFormat, str] = {"dta": "Stata", "sav": "SPSS"}
 """The program that each of them is for."""
 UNLISTED = (MANIFEST, SIGNATURE, CERTIFICATE)
 """The files that the manifest cannot list: itself, and those that are written about it afterwards."""

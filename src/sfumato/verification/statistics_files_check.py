@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import FormatFacts
-from sfumato.verification.folder import Format, open_file
+from sfumato.verification.folder import StatisticsFormat, open_file
 from sfumato.verification.written_tables import WrittenTable, differs
 
 PACKAGE = "pyreadstat"
@@ -17,7 +17,7 @@ _MAX_GROWTH, _SMALL_FILE = 200, 1 << 28
 
 
 def differs_from_statistics(
-    folder: Path, name: str, kind: Format, written: WrittenTable, facts: FormatFacts
+    folder: Path, name: str, kind: StatisticsFormat, written: WrittenTable, facts: FormatFacts
 ) -> str:
     """Return how an SPSS or Stata file differs from its CSV twin or its description; empty if it does not.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
-from sfumato.reading.sources import ParquetFiles
+from sfumato.reading.parquet_files import ParquetFiles
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError
 

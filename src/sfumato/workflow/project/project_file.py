@@ -27,7 +27,7 @@ from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError,
 from sfumato.runtime.files import why_unreadable
 from sfumato.searches.base import KnowsPolicy, Search
 from sfumato.searches.sweep import Sweep
-from sfumato.verification.folder import Format, Profile
+from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.workflow.engines.base import EngineName, engine_named
 from sfumato.workflow.project.budget import seconds_of
 from sfumato.workflow.project.default_measures import Written, default_measures
@@ -165,7 +165,7 @@ class Publication(Section, frozen=True):
     steward: str = ""
     review_by: date | None = None
     profiles: list[Profile] = msgspec.field(default_factory=list)
-    formats: list[Format] = msgspec.field(default_factory=list)
+    formats: list[StatisticsFormat] = msgspec.field(default_factory=list)
     partition_by: str | None = None
 
 

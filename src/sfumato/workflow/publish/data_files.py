@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
+from sfumato.reading import parquet_files
+from sfumato.reading.formats import format_to_write
 from sfumato.results.release import Release
 from sfumato.results.written_order import drawn_orders
-from sfumato.runtime.errors import PolicyNotMet, UserError
+from sfumato.runtime.errors import PolicyNotMet
 from sfumato.runtime.files import files_beside, write_records
 from sfumato.runtime.numerals import number
 from sfumato.sanitizers.soundness import unfit_reason
 from sfumato.workflow.publish.folder_layout import tables_of
-from sfumato.workflow.publish.output_formats import PARQUET
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
-    """Write a release as CSV, Parquet or Feather, each file whole or not at all; return the files.
+    """Write a release in the format that the path indicates, each file whole or not at all; return the files.
 
     A release of two tables becomes two files, ``NAME-quasi-identifiers`` and ``NAME-sensitive``.
     """
@@ -40,18 +41,11 @@ def write_release(release: Release, path: str | Path) -> tuple[Path, ...]:
 def release_files(release: Release, target: Path) -> dict[Path, Callable[[Path], None]]:
     """Return the files of a release, each with the function that writes it."""
     require_fit(release)
-    writers: dict[str, Callable[[pa.Table, Path], None]] = {
-        ".csv": _write_csv,
-        ".parquet": _write_parquet,
-        ".feather": _write_feather,
-    }
-    if target.suffix not in writers:
-        raise UserError(f"cannot write {target.name}; name it .csv, .parquet or .feather")
-    tables = tables_of(release, typed=target.suffix != ".csv")
+    known = format_to_write(target)
+    assert known.write is not None
+    tables = tables_of(release, typed=not known.has_dialect)
     return {
-        target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}"): partial(
-            writers[target.suffix], table
-        )
+        target if len(tables) == 1 else target.with_stem(f"{target.stem}-{name}"): partial(known.write, table)
         for name, table in tables.items()
     }
 
@@ -93,7 +87,9 @@ def write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
             for name, table in (written if is_whole else tables_of(release, typed=True, order=order)).items():
                 if name not in typed:
                     types[name] = _types(release) if is_whole else table.schema
-                    parquet = pq.ParquetWriter(place / f"{name}.parquet", types[name], **PARQUET)
+                    parquet = pq.ParquetWriter(
+                        place / f"{name}.parquet", types[name], **parquet_files.OPTIONS
+                    )
                     typed[name] = open_files.enter_context(parquet)
                 typed[name].write_table(_with_types(table, types[name]))
     return types
@@ -138,26 +134,3 @@ def _with_types(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
     columns = [cast(column, field.type) for column, field in zip(table.columns, schema, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _write_csv(table: pa.Table, place: Path) -> None:
-    with place.open("wb") as file:
-        write_records(file, table)
-
-
-def _write_parquet(table: pa.Table, place: Path) -> None:
-    import pyarrow.parquet as pq
-
-    pq.write_table(table, place, **PARQUET)
-
-
-def _write_feather(table: pa.Table, place: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.feather as feather
-
-    # readers of Feather expect plain columns, not dictionaries
-    plain = [
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in table.schema
-    ]
-    feather.write_feather(table.cast(pa.schema(plain)), str(place))

@@ -53,7 +53,7 @@ from sfumato.verification.documents import (
     UnverifiedAttribute,
     UnverifiedClaims,
 )
-from sfumato.verification.folder import Format, Profile
+from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.verification.signature import fingerprint_of
 from sfumato.workflow.project.default_measures import Written
 from sfumato.workflow.publish.folder_layout import Layout
@@ -102,7 +102,7 @@ class CheckedPublication:
 def manifest_of(
     checked: CheckedPublication,
     written: Release,
-    formats: dict[Format, FormatFacts],
+    formats: dict[StatisticsFormat, FormatFacts],
     files: dict[str, FileFacts],
 ) -> Manifest:
     """Build the manifest; it claims only what the written cells give when they are read again.

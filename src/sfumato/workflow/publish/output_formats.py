@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.reading import parquet_files
 from sfumato.reading.codebook import Codebook
 from sfumato.results.release import Release
 from sfumato.verification.documents import FormatFacts, Manifest
-from sfumato.verification.folder import FORMATS, Format
+from sfumato.verification.folder import FORMATS, StatisticsFormat
 from sfumato.verification.partition_check import partition_files
 from sfumato.workflow.publish.partitions import check_partition, lay_into_folders
 from sfumato.workflow.publish.publication_request import PublicationRequest, allowed_names
@@ -18,9 +19,6 @@ from sfumato.workflow.publish.statistics_output import require_writer, write_sta
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-PARQUET: Mapping[str, Any] = {"compression": "zstd", "store_schema": False}
-"""How Parquet is written: without Arrow's own schema a dictionary is read as what it holds."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Sinks:
         The labels of the original.
     """
 
-    formats: tuple[Format, ...]
+    formats: tuple[StatisticsFormat, ...]
     partition_by: str | None
     codebook: Codebook
 
@@ -54,7 +52,7 @@ class Sinks:
 
     def write(
         self, place: Path, types: Mapping[str, pa.Schema], unchanged: Collection[str]
-    ) -> dict[Format, FormatFacts]:
+    ) -> dict[StatisticsFormat, FormatFacts]:
         """Write the files from the Parquet files; return how statistics programs see the columns.
 
         Parameters
@@ -74,7 +72,7 @@ class Sinks:
             facts[kind] = write_statistics(tables, place, kind, self.codebook, unchanged)
         if self.partition_by is not None:
             table = next(name for name in types if self.partition_by in types[name].names)
-            lay_into_folders(place, table, self.partition_by, **PARQUET)
+            lay_into_folders(place, table, self.partition_by, **parquet_files.OPTIONS)
         return facts
 
 

@@ -12,7 +12,7 @@ from sfumato.reading.codebook import Codebook
 from sfumato.reading.statistics_files import pyreadstat
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import FormatFacts, Manifest
-from sfumato.verification.folder import PROGRAMS, Format
+from sfumato.verification.folder import PROGRAMS, StatisticsFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +81,7 @@ _STATA = _Program(
     ),
 )
 _STATA_TEXT = re.compile(r"str\d+")
-_PROGRAMS: dict[Format, _Program] = {"dta": _STATA, "sav": _SPSS}
+_PROGRAMS: dict[StatisticsFormat, _Program] = {"dta": _STATA, "sav": _SPSS}
 
 
 def require_writer() -> None:
@@ -98,7 +98,7 @@ def require_writer() -> None:
 def write_statistics(
     tables: Mapping[str, pa.Table],
     place: Path,
-    kind: Format,
+    kind: StatisticsFormat,
     codebook: Codebook,
     unchanged: Collection[str],
 ) -> FormatFacts:

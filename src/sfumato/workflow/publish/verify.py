@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sfumato
-from sfumato.reading.arrow_files import read_arrow
+from sfumato.reading.formats import read_arrow
 from sfumato.results.decision import now
 from sfumato.results.verification_outcome import Verification
 from sfumato.runtime.errors import CannotTell, SfumatoError, UserError

@@ -29,11 +29,11 @@ from sfumato.interfaces.workbench.state.projects import Look
 from sfumato.interfaces.workbench.state.route_lookup import look_of, project_file_of, project_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.views.dossiers import original_records
+from sfumato.reading.formats import find_format
 from sfumato.results.formatting import sentence
 from sfumato.runtime.errors import DataError, SfumatoError
 
 _SAVED = "The file is read as you said. The roles are as they were."
-_IS_TYPED = (".parquet", ".pq", ".feather", ".arrow", ".ipc")
 
 
 def data_file(request: Request) -> Response:
@@ -95,6 +95,8 @@ def _page(
 ) -> Response:
     look, trouble = _look(request)
     project = project_of(request)
+    # of a folder or a pattern it is not known
+    known = find_format(project.data_path)
     before = _before(request, look)
     return page(
         request,
@@ -108,7 +110,7 @@ def _page(
         given=before | dict(given or {}),
         errors=errors or {},
         trouble=trouble,
-        is_typed=project.data_path.suffix.lower() in _IS_TYPED,
+        has_dialect=known is None or known.has_dialect,
     )
 
 

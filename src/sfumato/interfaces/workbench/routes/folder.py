@@ -14,10 +14,11 @@ from sfumato.interfaces.workbench.addresses import data_page, link, named, next_
 from sfumato.interfaces.workbench.forms.csv_dialects import ENCODINGS, SEPARATORS
 from sfumato.interfaces.workbench.guards import UPLOAD
 from sfumato.interfaces.workbench.pages import page, posted
-from sfumato.interfaces.workbench.state.projects import DATA_SUFFIXES, Loaded, Projects
+from sfumato.interfaces.workbench.state.projects import Loaded, Projects
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.state.uploads import free_place, received
+from sfumato.reading.formats import every_suffix
 from sfumato.runtime.errors import DataError
 
 
@@ -32,7 +33,7 @@ def folder(request: Request) -> Response:
         name=projects.folder.name or str(projects.folder),
         projects=described,
         files=[path.name for path in projects.data_files() if path.name not in used],
-        suffixes=DATA_SUFFIXES,
+        suffixes=every_suffix(),
         separators=SEPARATORS,
         encodings=ENCODINGS,
     )

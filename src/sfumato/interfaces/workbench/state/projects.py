@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.interfaces.workbench.addresses import named
 from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
+from sfumato.reading.formats import suffix_of
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     from sfumato.reading.role_guess import Guess
     from sfumato.workflow.explore.inspection import Inspection
     from sfumato.workflow.project.project_file import Project
-
-DATA_SUFFIXES = (
-    *(".csv", ".tsv", ".txt", ".data", ".dat", ".parquet", ".pq", ".feather", ".arrow", ".ipc"),
-    *(".xlsx", ".xlsm", ".xls", ".ods", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
-)
 
 
 @dataclass(frozen=True)
@@ -115,11 +111,7 @@ class Projects:
     def data_files(self) -> tuple[Path, ...]:
         """Return the files of the folder that may hold records."""
         paths = sorted(path for path in self.folder.iterdir() if not path.name.startswith("."))
-        return tuple(
-            path
-            for path in paths
-            if path.is_file() and path.name.lower().removesuffix(".gz").endswith(DATA_SUFFIXES)
-        )
+        return tuple(path for path in paths if path.is_file() and suffix_of(path.name))
 
     def file_at(self, address: str) -> Path:
         """Return the project file at this address; no part of an address becomes a path."""

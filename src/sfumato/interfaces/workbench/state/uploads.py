@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,8 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from sfumato.interfaces.workbench.state.projects import DATA_SUFFIXES
 from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.reading.formats import every_suffix, suffix_of
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.files import create_private
 
@@ -36,7 +36,7 @@ class Uploaded:
     fields: dict[str, str]
 
 
-async def received(request: Request, folder: Path, suffixes: Iterable[str] = DATA_SUFFIXES) -> Uploaded:
+async def received(request: Request, folder: Path) -> Uploaded:
     """Write the one file of a multipart form into a folder as it arrives; nothing is kept in memory.
 
     A file of that name that is there already stays as it is: the new one gets a number. A file that did not
@@ -45,7 +45,7 @@ async def received(request: Request, folder: Path, suffixes: Iterable[str] = DAT
     import python_multipart
     from python_multipart.exceptions import FormParserError
 
-    arriving = _Arriving(tuple(suffixes))
+    arriving = _Arriving()
     boundary = _boundary(request.headers.get("content-type", ""))
     with _temporary(folder) as place:
         with place.open("wb") as file:
@@ -62,7 +62,7 @@ async def received(request: Request, folder: Path, suffixes: Iterable[str] = DAT
             raise UserError("no file was chosen; choose one and send the form again")
         if arriving.size == 0:
             raise UserError("the file is empty; give one with records")
-        name = clean_name(arriving.name, arriving.suffixes)
+        name = clean_name(arriving.name)
         if name.lower().endswith(".gz"):
             await run_in_threadpool(_require_unpacked, place, state_of(request).upload_bytes)
         target = _claimed(folder, name)
@@ -98,7 +98,7 @@ def _temporary(folder: Path) -> Iterator[Path]:
         place.unlink(missing_ok=True)
 
 
-def clean_name(given: str, suffixes: Iterable[str] = DATA_SUFFIXES) -> str:
+def clean_name(given: str) -> str:
     r"""Return a name without folders, control characters and bad signs; its suffix must be known.
 
     Examples
@@ -110,12 +110,11 @@ def clean_name(given: str, suffixes: Iterable[str] = DATA_SUFFIXES) -> str:
     plain = "".join(sign if sign.isalnum() or sign in " ._-()+," else "_" for sign in last)
     # a command line would take a dash for an option
     plain = plain.strip(" .").lstrip(" .-")
-    lowered = plain.lower().removesuffix(".gz")
-    suffix = next((suffix for suffix in suffixes if lowered.endswith(suffix)), None)
+    suffix = suffix_of(plain)
     if suffix is None:
-        raise UserError(f"this kind of file cannot be used; give one of {' '.join(suffixes)}")
-    ending = plain[len(lowered) - len(suffix) :]
-    stem = plain[: len(lowered) - len(suffix)].strip(" .").encode()[:120].decode("utf-8", "ignore")
+        raise UserError(f"this kind of file cannot be used; give one of {' '.join(every_suffix())}")
+    ending = plain[-len(suffix) :]
+    stem = plain[: -len(suffix)].strip(" .").encode()[:120].decode("utf-8", "ignore")
     return ("data" if not stem or _DEVICES.fullmatch(stem.partition(".")[0]) else stem) + ending
 
 
@@ -153,7 +152,6 @@ def _boundary(content_type: str) -> bytes:
 class _Arriving:
     """What the parser has reported so far."""
 
-    suffixes: tuple[str, ...]
     file: BinaryIO | None = None
     name: str = ""
     size: int = 0
@@ -208,7 +206,7 @@ class _Arriving:
                 raise UserError("one file at a time; send the others afterwards")
             self.name = options[b"filename"].decode("utf-8", "replace")
             # a file that cannot be used is refused before it is written
-            clean_name(self.name, self.suffixes)
+            clean_name(self.name)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._is_file and self.file is not None:
