@@ -19,6 +19,8 @@ from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import (
     build_model,
 )
+from sfumato.models.distances import Distance
+from sfumato.reading.formats import Format
 from sfumato.registry import methods
 from sfumato.registry.declarations import AtMost
 from sfumato.registry.methods import (
@@ -44,6 +46,9 @@ EVERYTHING = [(kind, name) for kind in KINDS for name in registered(kind)]
 def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test register what it likes, and forget it afterwards."""
     monkeypatch.setattr(methods, "_registered", {kind: registered(kind) for kind in KINDS})
+    for cls in (Format, Distance):
+        known = {name: each for each in methods.instances(cls) for name in each.names}
+        monkeypatch.setitem(methods._instances, cls, known)
 
 
 def named(name: str, **members: Any) -> type[Any]:
@@ -217,6 +222,25 @@ def test_plug_ins_are_loaded_once(plugged: Any, monkeypatch: pytest.MonkeyPatch)
     assert "from-outside" in registered("sanitizer")
 
 
+INSTANCES = """
+from sfumato import register
+from sfumato.models.distances import Distance
+from sfumato.reading.formats import Format
+
+def read(path): return {}
+def between(sensitive): return sensitive.sizes
+
+register(Format("outside", (".outside",), read))
+register(Distance("outside", between))
+"""
+
+
+def test_a_format_and_a_distance_of_a_plug_in_are_found(plugged: Any) -> None:
+    plugged(INSTANCES)
+    assert methods.instance_named(Format, ".outside") in methods.instances(Format)
+    assert methods.instance_named(Distance, "outside") in methods.instances(Distance)
+
+
 BROKEN = {
     "does not import": ("import a_module_that_is_not_there", "it raises ModuleNotFoundError"),
     "leaves": ("raise SystemExit('somebody is 42')", "it raises SystemExit"),
@@ -231,6 +255,15 @@ BROKEN = {
     ),
     "has types that do not exist": (PLUGIN.replace("float", "'Strength'"), "it raises NameError"),
     "breaks half way": (PLUGIN + "\n1 / 0\n", "it raises ZeroDivisionError"),
+    "has a format and breaks": (INSTANCES + "\n1 / 0\n", "it raises ZeroDivisionError"),
+    "has a suffix that is taken": (
+        INSTANCES + "\nregister(Format('mine', ('.csv',), read))\n",
+        "the format name '.csv' is taken by 'csv' of sfumato.reading.csv_files",
+    ),
+    "has a distance that is taken": (
+        INSTANCES + "\nregister(Distance('js', between))\n",
+        "the distance name 'js' is taken by 'js' of sfumato.models.distances",
+    ),
 }
 
 
@@ -239,6 +272,7 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
     plugged: Any, source: str, reason: str
 ) -> None:
     before = {kind: registered(kind) for kind in KINDS}
+    instances = methods.instances(Format), methods.instances(Distance)
     plugged(source)
     with pytest.warns(methods.PlugInSkipped) as told:
         registered("sanitizer")
@@ -247,6 +281,7 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
     ]
     # a second warning would be an error
     assert {kind: registered(kind) for kind in KINDS} == before
+    assert (methods.instances(Format), methods.instances(Distance)) == instances
 
 
 @pytest.mark.usefixtures("scratch")

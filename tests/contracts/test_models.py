@@ -16,6 +16,7 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, count_classes
 from sfumato.measures import LevelReached
 from sfumato.models import PrivacyModel
 from sfumato.models.base import build_model
+from sfumato.models.distances import distance_names
 from sfumato.registry import methods
 from sfumato.runtime.errors import UserError
 
@@ -29,6 +30,11 @@ def variants() -> Iterator[PrivacyModel]:
         for name, hint in get_type_hints(cls).items():
             if name in {field.name for field in dataclasses.fields(cls)} and get_origin(hint) is Literal:
                 yield from (cls(**{name: value}) for value in get_args(hint) if value != getattr(cls(), name))
+        for name, what in methods.named_in(cls).items():
+            if what == "distance":
+                yield from (
+                    cls(**{name: value}) for value in distance_names() if value != getattr(cls(), name)
+                )
 
 
 VARIANTS = list(variants())
@@ -96,7 +102,7 @@ def test_merging_two_classes_never_lowers_the_safety(
 ) -> None:
     first, second = sorted(data.draw(st.permutations(range(len(counts))))[:2])
     apart, together = classes_of(counts), classes_of(merged(counts, first, second))
-    for model in (each for each in each_model() if each.monotone):
+    for model in (each for each in each_model() if each.is_monotone):
         before = model.scores(apart)[[first, second]]
         after = model.scores(together)[-1]
         if model.better == "higher":
@@ -109,7 +115,7 @@ def test_merging_two_classes_never_lowers_the_safety(
 @settings(max_examples=60)
 def test_if_all_classes_hold_so_does_a_merged_one(counts: np.ndarray[Any, Any]) -> None:
     apart, together = classes_of(counts), classes_of(merged(counts, 0, 1))
-    for model in (each for each in each_model() if each.monotone):
+    for model in (each for each in each_model() if each.is_monotone):
         if model.satisfied(apart).all():
             assert model.satisfied(together).all()
 

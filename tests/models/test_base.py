@@ -197,7 +197,7 @@ def test_what_the_models_declare() -> None:
     for model, facts in declared:
         found = (model.guards, model.better, model.strict, model.parameter, model.asks_only_size)
         assert found == facts, model
-        assert model.monotone
+        assert model.is_monotone
         assert type(model).monotone
     assert Conjunction((KAnonymity(),)).better == "higher"
 

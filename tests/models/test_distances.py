@@ -7,19 +7,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, note
 from hypothesis import strategies as st
 from scipy.spatial.distance import cityblock, jensenshannon
 from scipy.stats import entropy, wasserstein_distance
 
 from sfumato.data.equivalence_classes import SensitiveCounts
+from sfumato.measures import PrivacyLoss
+from sfumato.models import TCloseness
 from sfumato.models.distances import (
+    Distance,
     hellinger,
     jensen_shannon,
     ordered_distance,
     relative_entropy,
     total_variation,
 )
+from sfumato.registry import methods
+from sfumato.runtime.errors import MethodFailed, ParameterError
 
 
 def counted(matrix: Any, prior: Any = None) -> SensitiveCounts:
@@ -140,3 +145,45 @@ def test_large_counts_do_not_overflow() -> None:
     matrix = [[10**15, 3 * 10**15], [2 * 10**15, 2 * 10**15]]
     assert total_variation(counted(matrix)).tolist() == pytest.approx([0.125, 0.125])
     assert ordered_distance(counted(matrix)).tolist() == pytest.approx([0.125, 0.125])
+
+
+@given(matrices(), st.data())
+def test_what_a_distance_declares_of_merged_groups_holds(
+    matrix: list[list[int]], data: st.DataObject
+) -> None:
+    """A merged group has the mean of the distributions: a convex distance is at most the mean of theirs."""
+    one, other = (data.draw(st.sampled_from(matrix)) for _ in range(2))
+    prior = np.sum(matrix, axis=0) / np.sum(matrix)
+    groups = [one, other, np.add(one, other).tolist()]
+    weights = np.array([sum(one), sum(other)]) / (sum(one) + sum(other))
+    for distance in methods.instances(Distance):
+        note(distance.name)
+        *parts, merged = distance.of(counted(groups, prior))
+        assert merged <= (weights @ parts if distance.convex else max(parts)) + 1e-9
+        assert max(merged, *parts) <= distance.largest + 1e-12
+
+
+def test_each_of_ours_is_monotone() -> None:
+    assert all(distance.is_monotone for distance in methods.instances(Distance))
+    assert not Distance("unknown", total_variation).is_monotone
+
+
+@pytest.mark.parametrize(
+    ("answer", "does"),
+    [
+        (lambda _: np.zeros(1), "returns not one number for each of 2 groups"),
+        (lambda _: np.array([0.0, -1.0]), "returns numbers below 0, or none"),
+        (lambda _: np.array([0.0, math.nan]), "returns numbers below 0, or none"),
+        (lambda _: dict[str, int]()["Ann"], "raises KeyError"),
+    ],
+)
+def test_a_distance_of_a_plug_in_that_fails_is_named_without_a_value(answer: Any, does: str) -> None:
+    with pytest.raises(MethodFailed, match=f"^the distance 'own' {does}; repair or uninstall its plug-in$"):
+        Distance("own", answer).of(counted([[1, 2], [2, 1]]))
+
+
+def test_an_unknown_distance_is_refused_with_what_there_is() -> None:
+    with pytest.raises(ParameterError, match="no distance 'hellingr'; did you mean 'hellinger'"):
+        TCloseness(distance="hellingr")
+    with pytest.raises(ParameterError, match="no distance 'xyz'; allowed are equal, hellinger, hier"):
+        PrivacyLoss(distance="xyz")

@@ -147,8 +147,8 @@ def test_quotients() -> None:
     ignored = DeltaDisclosure(1, absent="ignored")
     assert scores(ignored, "aa", "bb", "ab") == pytest.approx([math.log(2), math.log(2), 0])
     assert scores(DeltaDisclosure(1), "abc", "abc" * 10, "abc" * 7) == [0, 0, 0]
-    assert DeltaDisclosure(1).monotone
-    assert not ignored.monotone
+    assert DeltaDisclosure(1).is_monotone
+    assert not ignored.is_monotone
 
 
 def test_a_value_that_nobody_has_is_lacked_by_nobody() -> None:

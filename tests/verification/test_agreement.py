@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.models.distances import distance_names
 from sfumato.registry import methods
 from sfumato.verification.figures import MEASURES, OneOf, WithinRange, recompute
 from sfumato.verification.levels import MODELS
@@ -30,6 +31,8 @@ ASKED: list[Any] = [
     {"t-closeness": {"distance": "js"}},
     {"t-closeness": {"distance": "hierarchical"}},
     {"t-closeness": {"distance": "natural"}},
+    {"t-closeness": {"distance": "kl"}},
+    {"t-closeness": {"distance": "hellinger"}},
     {"delta-disclosure": {"base": 2.0, "absent": "ignored"}},
     {"beta-likeness": {"variant": "enhanced"}},
     {"recursive-diversity": {"l": 2}},
@@ -156,7 +159,7 @@ def test_both_say_the_same_of_drawn_tables(
     assert not disagreements(release, tmp_path_factory.mktemp("drawn"), asked)
 
 
-@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical", "natural", "js"])
+@pytest.mark.parametrize("distance", distance_names())
 def test_the_distances_agree_where_order_and_tree_matter(distance: str, tmp_path: Path) -> None:
     table = sf.Table.from_arrow(
         {

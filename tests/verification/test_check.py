@@ -295,7 +295,13 @@ class TestClaims:
         found = failures(honest, lambda facts: claim(facts, "privacy-loss").update(parameters=parameters))
         assert found == {"privacy-loss has the parameters that it takes": "it has others"}
 
-    @pytest.mark.parametrize("wrong", [{"threshold": "x"}, {"distance": "far"}, {"distance": []}])
+    def test_a_distance_that_is_none_of_ours_is_an_unverified_claim(self, honest: Path) -> None:
+        said = unverified(
+            honest, lambda facts: claim(facts, "privacy-loss")["parameters"].update(distance="far")
+        )
+        assert "privacy-loss of ill is 0.0143626, by a distance that is no part of sfumato" in said
+
+    @pytest.mark.parametrize("wrong", [{"threshold": "x"}, {"distance": []}])
     def test_parameters_that_nothing_can_be_computed_with(self, honest: Path, wrong: Facts) -> None:
         found = failures(honest, lambda facts: facts["claims"][0]["parameters"].update(wrong))
         assert found == {"privacy-loss has parameters that it can be computed with": "it has not"}
@@ -460,8 +466,16 @@ class TestRequirements:
         found = failures(honest, lambda facts: requirement(facts, "k-anonymity").update(reached=4.0))
         assert found == {"k-anonymity reaches k = 4, asked was 3": "the published cells reach 3"}
 
+    def test_a_level_by_a_distance_that_is_none_of_ours_is_an_unverified_claim(self, honest: Path) -> None:
+        model = {"t-closeness": {"t": 0.5, "distance": "far"}}
+        said = unverified(honest, lambda facts: requirement(facts, "t-closeness").update(model=model))
+        assert (
+            "t-closeness reaches t = 0.166667, asked was 0.5, by a distance that is no part of sfumato"
+            in said
+        )
+
     def test_parameters_that_no_level_can_be_computed_with(self, honest: Path) -> None:
-        model = {"t-closeness": {"t": 0.5, "distance": "none"}}
+        model = {"t-closeness": {"t": 0.5, "distance": []}}
         found = failures(honest, lambda facts: requirement(facts, "t-closeness").update(model=model))
         assert "the published cells reach not applicable" in found.values()
 

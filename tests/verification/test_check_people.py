@@ -291,10 +291,14 @@ class TestLimitsOfOneAttribute:
         # (1, 0) and (0, 1) beside (1/2, 1/2)
         assert found == pytest.approx([1 / 2, jensenshannon([1, 0], [1 / 2, 1 / 2]) ** 2])
 
+    def test_by_a_distance_that_is_none_of_ours_what_is_claimed_is_compared(self) -> None:
+        distances = ({"distance": "equal"}, {"distance": "far"})
+        assert self.values("even", "t-closeness", *distances) == [0.0, 7.0]
+
     def test_else_what_is_claimed_is_compared(self) -> None:
         assert self.values(None) == self.values("even", "own") == [7.0]
 
-    @pytest.mark.parametrize("wrong", [{}, {"distance": "far"}, {"distance": []}, {"distance": None}])
+    @pytest.mark.parametrize("wrong", [{}, {"distance": []}, {"distance": None}])
     def test_what_cannot_be_computed_meets_nothing(self, wrong: Facts) -> None:
         assert self.values("even", "t-closeness", {"distance": "equal"}, wrong) == [0.0, None]
 

@@ -33,7 +33,8 @@ class PrivacyModel(ABC):
         ``identity`` models look at the classes of equal quasi-identifiers, ``attribute`` models at the
         groups that share one published distribution of the sensitive attribute.
     monotone
-        Whether merging two classes never lowers the safety.
+        Whether merging two classes never lowers the safety, with the default parameters. Where that depends
+        on the parameters, a model defines ``is_monotone``.
     better
         Whether a ``higher`` or a ``lower`` score is safer.
     strict
@@ -83,6 +84,11 @@ class PrivacyModel(ABC):
     def limit(self) -> float:
         """The score that every class must keep."""
         return float(getattr(self, self.parameter))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether merging two classes never lowers the safety."""
+        return self.monotone
 
     @property
     def smallest_class(self) -> int:

@@ -62,11 +62,13 @@ class DeltaDisclosure(PrivacyModel):
         "0 to ∞",
     )
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        # a fact of the class that depends on a parameter here: merged with a group that lacks it, a value can
-        # become rarer than in any group that counts it
-        object.__setattr__(self, "monotone", self.absent == "violates")
+    @property
+    def is_monotone(self) -> bool:
+        """Whether an absent value violates.
+
+        Ignored, a value can become rarer by merging with a group that lacks it than in any group before.
+        """
+        return self.absent == "violates"
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return the largest |log(p(E, s) / p(T, s))| of each group."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
+
+import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import convex_share
-from sfumato.models.distances import DISTANCES, require_order
-from sfumato.registry.declarations import AtLeast, Better, Words
+from sfumato.models.distances import distance_named, require_order
+from sfumato.registry.declarations import AtLeast, Better, DistanceName, Words
 from sfumato.registry.methods import register
 from sfumato.runtime.arrays import Floats
 
@@ -28,8 +29,9 @@ class TCloseness(PrivacyModel):
         The earth mover's distance when all values are ``equal``-ly far apart (= total variation), as
         far apart as they are ``ordered`` (numbers, or categories with a hierarchy that lists them in
         order), or as their lowest common node is high in the ``hierarchical`` tree; ``natural``: ordered
-        for numbers, equal for everything else; or ``js``, the Jensen-Shannon divergence (natural
-        logarithm).
+        for numbers, equal for everything else; ``js``, the Jensen-Shannon divergence (natural
+        logarithm); ``kl``, the relative entropy of the group to the whole table; ``hellinger``; or the
+        distance of a plug-in.
 
     References
     ----------
@@ -43,7 +45,7 @@ class TCloseness(PrivacyModel):
     """
 
     t: Annotated[float, AtLeast(0)] = 0.2
-    distance: Literal["equal", "ordered", "hierarchical", "natural", "js"] = "equal"
+    distance: DistanceName = "equal"
 
     guards: ClassVar[Literal["attribute"]] = "attribute"
     monotone: ClassVar[bool] = True
@@ -54,17 +56,31 @@ class TCloseness(PrivacyModel):
         "The distance between the sensitive distribution of the group that differs most and that of the "
         "whole table.",
         "0: every group looks like the whole table.",
-        "0 to 1 (to 0.693 with Jensen-Shannon)",
+        "0 to 1 (to 0.693 with Jensen-Shannon; with kl up to the logarithm of one over the share of the "
+        "rarest value)",
         sentence="in no group does the sensitive distribution lie further than {} from that of the whole "
         "table",
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        distance_named(self.distance)
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether merging two classes never raises the largest distance."""
+        return distance_named(self.distance).is_monotone
+
     def scores(self, classes: EquivalenceClasses) -> Floats:
         """Return D(p(E, ·), prior) for each group."""
-        if self.distance == "ordered":
+        distance = distance_named(self.distance)
+        if distance.needs_order:
             require_order(classes, "t-closeness")
-        return worst_attribute(classes, self.better, DISTANCES[self.distance])
+        return worst_attribute(classes, self.better, distance.of)
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: by its distance."""
-        return convex_share(self.scores(classes), self.t, math.log(2) if self.distance == "js" else 1.0)
+        distance = distance_named(self.distance)
+        if not distance.convex:
+            return np.zeros(classes.n_classes)
+        return convex_share(self.scores(classes), self.t, distance.largest)

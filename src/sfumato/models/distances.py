@@ -1,25 +1,121 @@
-"""Distances between the sensitive distribution of each group and the prior.
+"""Distances between the sensitive distribution of each group and the prior, each with what it declares.
 
-All are computed from the values that occur in a group alone: what an absent value contributes is
-known from the prior.
+Ours are computed from the values that occur in a group alone: what an absent value contributes is known from
+the prior.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
+from sfumato.registry import methods
+from sfumato.registry.methods import register
 from sfumato.runtime.arrays import Floats
-from sfumato.runtime.errors import ParameterError
-
-DistanceName = Literal["js", "equal", "ordered", "hierarchical", "natural", "kl", "hellinger"]
+from sfumato.runtime.errors import MethodFailed, ParameterError, suggestion
 
 # Equal distributions, computed in two ways, may differ in the last digit: they have distance 0.
 _ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A distance between the sensitive distribution of a group and the prior, that of the whole table.
+
+    Parameters
+    ----------
+    name
+        What models and measures call it.
+    between
+        Returns the distance of each group.
+    convex
+        Whether the distance of a mean of distributions is at most the mean of their distances, as of every
+        f-divergence. Searches then bound what all finer nodes must suppress.
+    monotone
+        Whether the distance of a mean of distributions is at most the largest of their distances, as of every
+        increasing function of a convex distance. Merged groups then stay within a limit that each keeps, so
+        searches go on only from nodes that keep it. A false claim makes them miss the best node.
+    largest
+        A number that no distance exceeds; infinite if there is none.
+    needs_order
+        Whether it takes values that have an order.
+
+    Examples
+    --------
+    >>> def chi_square(sensitive):
+    ...     return sensitive.total(sensitive.shares**2 / sensitive.priors) - 1
+    >>> Distance("chi-square", chi_square, convex=True).is_monotone
+    True
+    """
+
+    name: str
+    between: Callable[[SensitiveCounts], Floats]
+    convex: bool = False
+    monotone: bool = False
+    largest: float = math.inf
+    needs_order: bool = False
+
+    homes: ClassVar[tuple[str, ...]] = ("sfumato.models.distances",)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name."""
+        return (self.name,)
+
+    @property
+    def module(self) -> str:
+        """The module that computes it."""
+        return self.between.__module__
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether merging groups never raises the largest distance."""
+        return self.convex or self.monotone
+
+    def of(self, sensitive: SensitiveCounts) -> Floats:
+        """Return the distance of each group; one of a plug-in is checked."""
+        if methods.is_ours(self.module):
+            return self.between(sensitive)
+        n_groups = len(sensitive.starts) - 1
+        try:
+            distances = np.asarray(self.between(sensitive), dtype=np.float64)
+        except Exception as error:
+            # what a plug-in says of its own exception may show a value
+            raise self._failed(f"raises {type(error).__name__}") from error
+        if distances.shape != (n_groups,):
+            raise self._failed(f"returns not one number for each of {n_groups:,} groups")
+        if not (distances >= 0).all():
+            raise self._failed("returns numbers below 0, or none")
+        return distances
+
+    def _failed(self, does: str) -> MethodFailed:
+        return MethodFailed(f"the distance {self.name!r} {does}; repair or uninstall its plug-in")
+
+
+def distance_named(name: str) -> Distance:
+    """Return the distance of this name.
+
+    Examples
+    --------
+    >>> distance_named("js").largest
+    0.6931471805599453
+    """
+    known = methods.instance_named(Distance, name)
+    if known is None:
+        names = distance_names()
+        hint = suggestion(name, names) or f"; allowed are {', '.join(names)}"
+        raise ParameterError(f"no distance {name!r}{hint}")
+    return known
+
+
+def distance_names() -> tuple[str, ...]:
+    """Return the names of all distances."""
+    return tuple(known.name for known in methods.instances(Distance))
 
 
 def total_variation(sensitive: SensitiveCounts) -> Floats:
@@ -106,18 +202,6 @@ def hierarchical_distance(sensitive: SensitiveCounts) -> Floats:
     return _rounded(distance / hierarchy.height)
 
 
-DISTANCES: Mapping[str, Callable[[SensitiveCounts], Floats]] = {
-    "js": jensen_shannon,
-    "equal": total_variation,
-    "ordered": ordered_distance,
-    "hierarchical": hierarchical_distance,
-    "natural": natural_distance,
-    "kl": relative_entropy,
-    "hellinger": hellinger,
-}
-"""What each name of a distance stands for."""
-
-
 def require_order(classes: EquivalenceClasses, method: str) -> None:
     """Raise `ParameterError` where categories have no order but that in which they were first seen."""
     for name, counts in classes.sensitive.items():
@@ -135,3 +219,16 @@ def _rounded(distances: Floats) -> Floats:
 
 def _log_ratio(above: Floats, below: Floats) -> Floats:
     return np.log(np.where(above > 0, above, below) / below)
+
+
+for _distance in (
+    Distance("equal", total_variation, convex=True, largest=1.0),
+    Distance("ordered", ordered_distance, convex=True, largest=1.0, needs_order=True),
+    Distance("hierarchical", hierarchical_distance, convex=True, largest=1.0),
+    Distance("natural", natural_distance, convex=True, largest=1.0),
+    Distance("js", jensen_shannon, convex=True, largest=math.log(2)),
+    Distance("kl", relative_entropy, convex=True),
+    # a root of a convex distance
+    Distance("hellinger", hellinger, monotone=True, largest=1.0),
+):
+    register(_distance)

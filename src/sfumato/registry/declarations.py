@@ -118,7 +118,7 @@ class Attacker:
 class Names:
     """Marks a parameter whose texts name something: a page can then offer what there is."""
 
-    what: Literal["file", "attribute", "measure", "sanitizer", "miner"]
+    what: Literal["file", "attribute", "measure", "sanitizer", "miner", "distance"]
 
 
 class ParameterBound:
@@ -237,6 +237,7 @@ AttributeName = Annotated[str, Names("attribute")]
 MeasureName = Annotated[str, Names("measure")]
 SanitizerName = Annotated[str, Names("sanitizer")]
 MinerName = Annotated[str, Names("miner")]
+DistanceName = Annotated[str, Names("distance")]
 
 
 def own(cls: type[Any] | None, fact: str) -> Any:

@@ -167,7 +167,7 @@ class Suited:
                     yield Recipe("anatomy", {"l": int(l)}).normalized()
 
     def _ts(self, plain: Release, distance: str) -> list[float]:
-        reached = TCloseness(distance=distance).level(plain.groups)  # type: ignore[arg-type]
+        reached = TCloseness(distance=distance).level(plain.groups)
         return _few_digits((share * reached for share in _SHARES_OF_T), self.t)
 
     def _ls(self, plain: LinkedRelease) -> list[float]:

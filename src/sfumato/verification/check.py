@@ -54,6 +54,7 @@ from sfumato.verification.figures import (
     OneOf,
     Recomputed,
     WithinRange,
+    known_measure,
     recompute,
     recompute_claim,
     value_of_attribute,
@@ -339,10 +340,11 @@ def _claim_checks(view: PublicView, manifest: Manifest) -> Iterator[Check]:
 def _measure_checks(
     view: PublicView, name: str, parameters: Mapping[str, Any], claims: list[Claimed], counted: str
 ) -> Iterator[Check]:
-    measure = MEASURES.get(name)
+    measure = known_measure(name, parameters)
     if measure is None:
+        unknown = "distance" if name in MEASURES else "measure"
         for claim in claims:
-            what = f"{_claim_words(claim)}, by a measure that is no part of sfumato"
+            what = f"{_claim_words(claim)}, by a {unknown} that is no part of sfumato"
             yield Check(what, unverified=True)
         return
     # the limit has no part in the level that is reached
@@ -436,6 +438,8 @@ def _requirement_check(view: PublicView, requirement: RequirementFacts, *, count
         return Check(what, "it does not count whom the rest of the manifest counts")
     if counts_people:
         return _people_requirement_check(view, name, requirement, model)
+    if known_measure(name, parameters) is None:
+        return Check(f"{what}, by a distance that is no part of sfumato", unverified=True)
     try:
         level = recompute(MEASURES[name], view, parameters)[0].value
     except NOT_COMPUTABLE:
@@ -495,7 +499,8 @@ def _policy_checks(view: PublicView, manifest: Manifest) -> Iterator[Check]:
         elif claims:
             is_met = all(map(limit.allows, _limited_values(view, limit, claims)))
             problem = "" if is_met else "a claim does not meet it"
-            yield Check(f"{what} is met", problem, unverified=limit.measure not in MEASURES)
+            is_known = all(known_measure(claim.measure, claim.parameters) for claim in claims)
+            yield Check(f"{what} is met", problem, unverified=not is_known)
         elif figures:
             problem = _class_size_problem(view, limit)
             if not all(figure.met for figure in figures):
@@ -513,9 +518,12 @@ def _class_size_problem(view: PublicView, limit: LimitFacts) -> str:
 
 def _limited_values(view: PublicView, limit: LimitFacts, claims: list[Claimed]) -> list[Any]:
     """Return the claimed values; compute that of a single attribute, as a claim may be the worst of all."""
-    if limit.attribute is None or limit.measure not in MEASURES:
-        return [claim.value for claim in claims]
-    return [value_of_attribute(view, claim, limit.attribute) for claim in claims]
+    return [
+        value_of_attribute(view, claim, limit.attribute)
+        if limit.attribute is not None and known_measure(claim.measure, claim.parameters)
+        else claim.value
+        for claim in claims
+    ]
 
 
 # Unverified claims

@@ -386,3 +386,11 @@ MEASURES: dict[str, KnownMeasure] = {
     "discernibility": KnownMeasure("utility", "lower", frozenset(), _discernibility),
     "average-class-size": KnownMeasure("utility", "lower", frozenset({"k"}), _average_class),
 }
+
+
+def known_measure(name: str, parameters: Mapping[str, Any]) -> KnownMeasure | None:
+    """Return what is known of a measure: nothing if it, or the distance that it takes, is a plug-in's."""
+    known, distance = MEASURES.get(name), parameters.get("distance")
+    if known is not None and "distance" in known.parameters and isinstance(distance, str):
+        return known if distance in DISTANCES else None
+    return known

@@ -23,7 +23,7 @@ from sfumato.verification.documents import (
     RequirementFacts,
     numeral,
 )
-from sfumato.verification.figures import MEASURES, value_of_attribute
+from sfumato.verification.figures import known_measure, value_of_attribute
 from sfumato.verification.levels import MODELS
 from sfumato.verification.published_view import PublicView
 from sfumato.verification.written_tables import Tables, cell_counts, number_rows, sum_counts
@@ -136,7 +136,6 @@ class Statements:
         unverified, n_original = manifest.unverified, max(manifest.layout.n_original, 1)
         people, group, records = unverified.people, manifest.layout.group, next(iter(self.tables.values()))
         limited = {limit.measure for limit in manifest.policy.values() if limit.attribute is not None}
-        limited &= set(MEASURES)
         risk_claim = self._claim_of("reidentification-risk")
         risk = None if risk_claim is None else manifest.claims[risk_claim].value
         suffixes = (".csv", ".parquet", *(f".{kind}" for kind in manifest.formats))
@@ -157,7 +156,9 @@ class Statements:
                 str(place): {values.name: self._level(claim, values.name) for values in view.sensitive}
                 for place, claim in enumerate(manifest.claims)
                 # computed only where the page shows it: it takes as long as the claim itself
-                if claim.attribute is None and claim.measure in limited
+                if claim.attribute is None
+                and claim.measure in limited
+                and known_measure(claim.measure, claim.parameters) is not None
             },
             "policy": {name: self._is_met(name) for name in manifest.policy},
             "limited": {
@@ -261,7 +262,8 @@ class Statements:
             for place, claim in enumerate(self.manifest.claims):
                 if not limit.applies_to(claim) or is_counted_by_owner(self.manifest, claim.measure):
                     continue
-                if limit.attribute is None or claim.attribute is not None or claim.measure not in MEASURES:
+                is_known = known_measure(claim.measure, claim.parameters) is not None
+                if limit.attribute is None or claim.attribute is not None or not is_known:
                     values[name].append((pointer("claims", place, "value"), claim.value))
                 else:
                     level = self._level(claim, limit.attribute)
@@ -683,8 +685,11 @@ _CLASS_FIELDS = (
 
 
 def cannot_be_checked(requirement: RequirementFacts) -> bool:
-    """Return whether a model is a plug-in's, or holds by records that are not published."""
-    return requirement.prior == "original" or not MODELS.keys() >= requirement.model.keys()
+    """Return whether a model or its distance is a plug-in's, or it holds by unpublished records."""
+    return requirement.prior == "original" or any(
+        name not in MODELS or known_measure(name, parameters) is None
+        for name, parameters in requirement.model.items()
+    )
 
 
 def requirement_of(manifest: Manifest, claim: Claimed) -> int | None:

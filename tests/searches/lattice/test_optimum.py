@@ -14,6 +14,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from sfumato import Release, Schema, Table, measure
+from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.data.hierarchy import Hierarchy
 from sfumato.data.schema import Attribute
 from sfumato.models import (
@@ -28,6 +29,8 @@ from sfumato.models import (
     RecursiveDiversity,
     TCloseness,
 )
+from sfumato.models.distances import Distance, total_variation
+from sfumato.registry import methods
 from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import FullDomain
@@ -75,6 +78,8 @@ MODELS: tuple[PrivacyModel, ...] = (
     TCloseness(0.2, "ordered"),
     TCloseness(0.3, "hierarchical"),
     TCloseness(0.15, "js"),
+    TCloseness(0.3, "kl"),
+    TCloseness(0.3, "hellinger"),
     DeltaDisclosure(1.0, absent="ignored"),
     DeltaDisclosure(2.5),
     BetaLikeness(0.8),
@@ -219,6 +224,31 @@ def test_a_model_that_nothing_is_known_of_is_judged_where_nothing_is_sensitive(m
     scores = by_brute_force(bound, model, 0.3, "discernibility")
     assert 0 < len(scores) < 4**3
     check(optimal_node(*bound, model, suppression=0.3, objective="discernibility"), scores, "discernibility")
+
+
+@pytest.mark.parametrize("claims", [{}, {"convex": True}], ids=["honest", "lying"])
+def test_a_distance_that_grows_when_groups_are_merged_prunes_nothing(
+    claims: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it declares decides: one that lies makes the search miss the best node."""
+
+    def near(sensitive: SensitiveCounts) -> Any:
+        """Return 1 where a distribution is like the prior but not the same, else 0."""
+        apart = total_variation(sensitive)
+        return ((apart > 0) & (apart < 0.4)).astype(np.float64)
+
+    known = {each.name: each for each in methods.instances(Distance)}
+    monkeypatch.setitem(methods._instances, Distance, {**known, "near": Distance("near", near, **claims)})
+    levels = [[str(place // width) for place in range(8)] for width in (2, 8)]
+    attribute = Attribute("x", "quasi-identifying", hierarchy=Hierarchy.of_levels([*range(8)], levels))
+    # each value has one sensitive value, each pair nearly the distribution of all, and all exactly that
+    rows = [(x, "ab"[x % 2]) for x, n in enumerate((2, 3, 3, 2, 2, 3, 3, 2)) for _ in range(n)]
+    columns = dict(zip("xs", map(list, zip(*rows, strict=True)), strict=True))
+    bound = Schema((attribute, Attribute("s", "sensitive"))).bind(Table.from_arrow(columns))
+    scores = by_brute_force(bound, TCloseness(0.5, "near"), 0.0, "general-loss")
+    assert scores == {(0,): 0, (2,): 1}
+    found = optimal_node(*bound, TCloseness(0.5, "near"), objective="general-loss")
+    assert tuple(found.levels.values()) == ((2,) if claims else (0,))
 
 
 def every_node(problem: Any) -> dict[tuple[int, ...], float]:

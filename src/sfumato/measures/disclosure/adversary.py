@@ -10,8 +10,8 @@ import numpy as np
 from sfumato.data.equivalence_classes import SensitiveCounts
 from sfumato.measures.utility.percentiles import percentile
 from sfumato.models.belief_change import lacks_values, largest_quotients
-from sfumato.models.distances import DISTANCES, DistanceName, relative_entropy, require_order, total_variation
-from sfumato.registry.declarations import AtLeast, Detail, Words
+from sfumato.models.distances import distance_named, relative_entropy, require_order, total_variation
+from sfumato.registry.declarations import AtLeast, Detail, DistanceName, Words
 from sfumato.registry.methods import register
 from sfumato.results.measurement import Measurement, SensitiveMeasure
 from sfumato.results.release import Release
@@ -36,7 +36,7 @@ class PrivacyLoss(SensitiveMeasure):
         far apart (= total variation), as far apart as they are ``ordered``, as their lowest common node
         is high in the ``hierarchical`` tree, or ``natural``, ordered for numbers and equal for everything
         else; ``kl``, the relative entropy of a person's group to the prior, to which a value that the
-        group lacks adds nothing; or ``hellinger``.
+        group lacks adds nothing; ``hellinger``; or the distance of a plug-in.
 
     References
     ----------
@@ -70,15 +70,19 @@ class PrivacyLoss(SensitiveMeasure):
         },
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        distance_named(self.distance)
+
     def measure(self, release: Release) -> tuple[Measurement, ...]:
         """Return one measurement for each sensitive attribute."""
-        if self.distance == "ordered":
+        if distance_named(self.distance).needs_order:
             require_order(release.groups, self.label)
         return super().measure(release)
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
         """Return the largest distance of a group."""
-        losses, sizes = DISTANCES[self.distance](sensitive), sensitive.sizes
+        losses, sizes = distance_named(self.distance).of(sensitive), sensitive.sizes
         n_records = int(sizes.sum())
         detail = {
             "mean": float(losses @ sizes / n_records),

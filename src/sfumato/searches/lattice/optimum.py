@@ -329,7 +329,7 @@ class _NodeProblem:
     def _is_monotone(self) -> bool:
         repeats = self.lattice.people is not None
         return all(
-            part.monotone and (own(type(part), "of_people") or not repeats) for part in self.model.parts
+            part.is_monotone and (own(type(part), "of_people") or not repeats) for part in self.model.parts
         )
 
     def _loss_bounds(self, levels: Levels, judged: _Judged) -> tuple[float, Sequence[float]]:

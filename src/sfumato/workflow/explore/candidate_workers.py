@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
+from sfumato.models.distances import distance_named
 from sfumato.registry import methods
 from sfumato.registry.plugin_errors import named
 from sfumato.registry.recipe import Recipe
@@ -190,7 +191,13 @@ def uses_plugin(recipe: Recipe, measures: Iterable[Written | Measure]) -> bool:
     for asked in measures:
         measured = asked if isinstance(asked, Measure) else build_measure(asked)
         used += [measured, *_parts(measured)]
-    return any(methods.is_plugged_in(type(each)) for each in used)
+    return any(methods.is_plugged_in(type(each)) or _has_plugged_in_distance(each) for each in used)
+
+
+def _has_plugged_in_distance(method: Any) -> bool:
+    if methods.named_in(type(method)).get("distance") != "distance":
+        return False
+    return not methods.is_ours(distance_named(method.distance).module)
 
 
 def made_and_measured(

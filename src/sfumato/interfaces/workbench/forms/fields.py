@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, Union, get_args, get_origin, get_type
 
 from sfumato.interfaces.workbench.forms.plain_parameters import YES_NO, NotShown, Sort, texts_of, value_of
 from sfumato.models.base import PrivacyModel
+from sfumato.models.distances import distance_names
 from sfumato.registry import methods
 from sfumato.runtime.errors import ParameterError, SfumatoError
 
@@ -270,6 +271,8 @@ def _sort(name: str, hint: Any, named: str, known: Known) -> tuple[Sort, tuple[s
         return "models", ()
     if get_origin(hint) is tuple:
         return "list", _offered(named, known)
+    if named == "distance":
+        return "choice", distance_names()
     if hint is str:
         return "text", _offered(named, known)
     return ("scenario", known.scenarios) if name == "scenario" else ("table", ())
