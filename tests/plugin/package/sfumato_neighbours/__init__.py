@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +20,8 @@ from sfumato.miners.declared import Classifier, Made
 from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
+from sfumato.models.distances import Distance
+from sfumato.reading.formats import Format
 from sfumato.registry.declarations import (
     Attacker,
     AttributeName,
@@ -32,6 +36,7 @@ from sfumato.registry.declarations import (
 from sfumato.results import LinkedRelease
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.runtime.arrays import Floats
+from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import FullDomain
 
 
@@ -175,6 +180,37 @@ class UpTheStairs:
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterable[Recipe]:
         """Return a recipe for each storey."""
         return [Recipe.of(EvenLevels(level)) for level in range(self.storeys)]
+
+
+def read_lines(path: Path) -> dict[str, list[object]]:
+    """Read JSON Lines: a record in each line, all with the same keys."""
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    names = list(records[0]) if records else []
+    for number, record in enumerate(records, start=1):
+        if list(record) != names:
+            raise DataError(f"{path.name}: line {number} has other keys than the first; write all alike")
+    return {name: [record[name] for record in records] for name in names}
+
+
+def write_lines(table: pa.Table, place: Path) -> None:
+    """Write JSON Lines."""
+    lines = (json.dumps(record, ensure_ascii=False) for record in table.to_pylist())
+    place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+register(Format("json-lines", (".jsonl", ".ndjson"), read_lines, write_lines))
+
+
+def triangular(sensitive: SensitiveCounts) -> Floats:
+    """Return Σ_s (p(E, s) - p(T, s))² / (p(E, s) + p(T, s)) / 2, an f-divergence from 0 to 1."""
+    share, prior = sensitive.shares, sensitive.priors
+    present: Floats = sensitive.total((share - prior) ** 2 / (share + prior))
+    # each value that a group lacks adds its prior
+    lacking = np.maximum(1.0 - sensitive.total(prior), 0.0)
+    return (present + lacking) / 2
+
+
+register(Distance("triangular", triangular, convex=True, largest=1.0))
 
 
 # ------------------------------------------------------------------------------------- kinds of value
