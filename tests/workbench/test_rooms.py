@@ -22,26 +22,27 @@ ROOMS = {
 LIBRARY = {
     "runtime": "arrays caching errors files machine numerals processes",
     "registry": "declarations methods recipe",
-    "data": "hierarchy schema table",
+    "data": "hierarchy kinds schema table",
     "models": "base distances",
     "verification": "documents folder",
     "results": (
-        "decision formatting frontier inapplicable manifest measure_labels measurement pareto release "
-        "released_column"
+        "decision formatting frontier inapplicable manifest measure_label measure_lookup measurement "
+        "pareto release released_column"
     ),
     "reading": "column_shapes formats mixed_writing role_guess sources",
     "reading/datasets": "demo_project",
     "measures/disclosure": "loss_attribution",
+    "measures/identity": "uniqueness",
     "searches": "sweep",
     "workflow/project": "budget new_project policies project_file",
     "workflow/store": "provenance store",
-    "workflow/explore": "column_uniqueness convergence explore_project inspection stored_results",
+    "workflow/explore": "convergence explore_project inspection stored_results",
     "workflow/choose": "question question_answer side_by_side tokens",
     "workflow/report": (
         "attack_rows class_size_curves comparison_text markup owner_report scatter scatter_matrix svg "
         "table_rows"
     ),
-    "workflow/publish": "cautions folder_layout publish verify",
+    "workflow/publish": "cautions data_files folder_layout publication_request publish verify",
     "workflow/apply": "parent_publication stored_publications",
 }
 """The modules of the library that the workbench uses, by room: it is a face of the library, no part of it."""
