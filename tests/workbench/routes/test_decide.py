@@ -94,7 +94,7 @@ def test_exactly_what_the_command_line_writes_is_written(
 ) -> None:
     monkeypatch.setattr("sfumato.workflow.publish.publish.now", lambda: "2026-11-15T12:00:00+00:00")
     # the order is drawn anew at each writing; without that both must be equal to the byte
-    monkeypatch.setattr("sfumato.results.release.secret_order", np.arange)
+    monkeypatch.setattr("sfumato.results.written_order.secret_order", np.arange)
     published(guest, ready, project)
     # a release that lies where it was published would be laid beside the second one
     ours = (project.parent / "first release").rename(project.parent / "moved away")

@@ -55,7 +55,7 @@ def test_pages_answer_while_a_table_is_read(
 def test_a_sentence_is_kept_for_the_page_that_is_read(
     guest: TestClient, gate: threading.Event, ready: Callable[..., Any]
 ) -> None:
-    guest.cookies.set("sfumato-said", r'"\"It is so.\""', domain="127.0.0.1", path="/")
+    guest.cookies.set("sfumato-message", r'"\"It is so.\""', domain="127.0.0.1", path="/")
     assert "It is so." not in guest.get(HERE).text
     gate.set()
     assert "It is so." not in ready(HERE, headers={"Sfumato-Fragment": "ready"}).text
