@@ -20,6 +20,7 @@ from sfumato.data.equivalence_classes import count_classes
 from sfumato.data.table import People
 from sfumato.models import (
     BetaLikeness,
+    ConfidenceBound,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
@@ -129,6 +130,11 @@ class Crowd:
         if any(value not in self.shares for value in prior):
             return math.inf
         return max(abs(math.log(self.shares[value] / prior[value])) for value in prior)
+
+    def most_confident(self, prior: dict[Any, Fraction], common: float) -> float:
+        if self.n_different == 1:
+            return 1.0
+        return max((float(p) for value, p in self.having.items() if prior[value] <= common), default=0.0)
 
     def beta(self, prior: dict[Any, Fraction]) -> float:
         return max(0.0, *(float(p / prior[value] - 1) for value, p in self.shares.items()))
@@ -272,6 +278,7 @@ MODELS = {
     EntropyDiversity(): lambda crowd, prior: crowd.entropy(),
     RecursiveDiversity(c=3, l=2): lambda crowd, prior: crowd.recursive(2),
     RecursiveDiversity(c=3, l=3): lambda crowd, prior: crowd.recursive(3),
+    ConfidenceBound(): lambda crowd, prior: crowd.most_confident(prior, 0.9),
     TCloseness(): lambda crowd, prior: crowd.total_variation(prior),
     TCloseness(distance="js"): lambda crowd, prior: crowd.jensen_shannon(prior),
     TCloseness(distance="ordered"): lambda crowd, prior: crowd.ordered(prior, range(4)),

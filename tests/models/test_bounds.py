@@ -14,6 +14,7 @@ from sfumato.data.hierarchy import Hierarchy
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
+    ConfidenceBound,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
@@ -34,6 +35,8 @@ MODELS: tuple[PrivacyModel, ...] = (
     EntropyDiversity(2.5),
     RecursiveDiversity(1.5, 2),
     AlphaKAnonymity(0.4, k=1),
+    ConfidenceBound(0.6, 0.3),
+    ConfidenceBound(0.75, 0.75),
     AlphaKAnonymity(0.6, k=1, alphas={"a": 0.2}),
     *(
         TCloseness(t, distance)

@@ -18,6 +18,7 @@ from sfumato import Recipe, Release, Schema, Table, sanitize
 from sfumato.models import (
     AlphaKAnonymity,
     BetaLikeness,
+    ConfidenceBound,
     DeltaDisclosure,
     DistinctDiversity,
     EntropyDiversity,
@@ -108,6 +109,12 @@ def most_frequent(here: Distribution, model: AlphaKAnonymity) -> Fraction:
     return max(p * Fraction(model.alpha) / own[value] for value, p in here.items())
 
 
+def most_confident(here: Distribution, there: Distribution, model: ConfidenceBound) -> Fraction:
+    if len(here) == 1:
+        return Fraction(1)
+    return max((p for value, p in here.items() if there[value] <= model.common), default=Fraction(0))
+
+
 def entropy(here: Distribution) -> float:
     return -sum(float(p) * math.log(p) for p in here.values())
 
@@ -131,6 +138,9 @@ ORACLES: dict[type[PrivacyModel], Score] = {
     EntropyDiversity: lambda _, members, everybody, name: math.exp(entropy(shares(members, name))),
     RecursiveDiversity: lambda model, members, everybody, name: tail_ratio(falling(members, name), model.l),
     AlphaKAnonymity: lambda model, members, everybody, name: most_frequent(shares(members, name), model),
+    ConfidenceBound: lambda model, members, everybody, name: most_confident(
+        shares(members, name), shares(everybody, name), model
+    ),
     TCloseness: lambda model, members, everybody, name: apart(
         shares(members, name), shares(everybody, name), model
     ),
@@ -154,6 +164,8 @@ MODELS: list[Any] = [
     RecursiveDiversity(0.5, 1),
     AlphaKAnonymity(0.5, 1),
     AlphaKAnonymity(0.75, 1, {"a": 0.25, "x": 1.0}),
+    ConfidenceBound(),
+    ConfidenceBound(0.6, 0.45),
     TCloseness(0.3),
     TCloseness(0.1, "js"),
     DeltaDisclosure(0.8),

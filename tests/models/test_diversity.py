@@ -14,6 +14,7 @@ from scipy import stats
 
 from sfumato import Release, Schema, Table, sanitize
 from sfumato.models import (
+    ConfidenceBound,
     DistinctDiversity,
     EntropyDiversity,
     KAnonymity,
@@ -188,3 +189,17 @@ def test_several_models_must_all_hold() -> None:
     assert holds(release, KAnonymity(4) & ProbabilisticDiversity(2) & DistinctDiversity(2))
     assert not holds(release, KAnonymity(5) & ProbabilisticDiversity(2))
     assert not holds(release, KAnonymity(4) & ProbabilisticDiversity(2.1))
+
+
+class TestConfidenceBound:
+    def test_a_class_passes_up_to_the_share(self) -> None:
+        assert holds(one_class(*"a" * 9, "b"), ConfidenceBound())
+        assert not holds(one_class(*"a" * 10, "b"), ConfidenceBound(common=0.95))
+
+    def test_a_value_that_nearly_everybody_has_is_exempt(self) -> None:
+        assert holds(one_class(*"a" * 19, "b"), ConfidenceBound())
+        assert ConfidenceBound().level(one_class(*"a" * 19, "b").groups) == pytest.approx(0.05)
+
+    def test_a_class_with_one_value_never_passes(self) -> None:
+        assert not holds(one_class("a", "a", "a"), ConfidenceBound())
+        assert ConfidenceBound().level(one_class("a", "a", "a").groups) == 1.0

@@ -176,6 +176,7 @@ class TestEveryWay:
                 "entropy-diversity",
                 "distinct-diversity",
                 "recursive-diversity",
+                "confidence-bound",
                 "beta-likeness",
                 "delta-disclosure",
             ]

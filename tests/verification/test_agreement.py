@@ -36,6 +36,7 @@ ASKED: list[Any] = [
     {"delta-disclosure": {"base": 2.0, "absent": "ignored"}},
     {"beta-likeness": {"variant": "enhanced"}},
     {"recursive-diversity": {"l": 2}},
+    {"confidence-bound": {"common": 0.3}},
     {"safety-order": {"d2": 2, "prefer": "k"}},
     {"safety-order": {"d2": 3, "prefer": "l", "diversity": "distinct"}},
     {"alpha-k-anonymity": {"alpha": 0.4, "alphas": {"flu": 0.2}}},

@@ -348,6 +348,7 @@ def test_models_that_compare_with_the_whole_table_are_named_so() -> None:
     given: dict[str, dict[str, Any]] = {
         "alpha-k-anonymity": {"alpha": 0.5, "alphas": {}},
         "recursive-diversity": {"l": 2},
+        "confidence-bound": {"common": 0.5},
         "safety-order": {"d2": 1, "prefer": "l", "diversity": "distinct"},
         "t-closeness": {"distance": "equal"},
         "beta-likeness": {"variant": "basic"},
@@ -367,6 +368,7 @@ DECLARED = {
     "entropy-diversity": ("l", "higher", set(), False, False),
     "recursive-diversity": ("c", "lower", {"l"}, True, False),
     "safety-order": ("d1", "higher", {"d2", "prefer", "diversity"}, False, False),
+    "confidence-bound": ("share", "lower", {"common"}, False, True),
     "t-closeness": ("t", "lower", {"distance"}, False, True),
     "beta-likeness": ("beta", "lower", {"variant"}, False, True),
     "delta-disclosure": ("delta", "lower", {"base", "absent"}, True, True),

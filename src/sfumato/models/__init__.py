@@ -7,6 +7,7 @@ from sfumato.runtime.lazy_names import lazy_names
 _HOMES = {
     "AlphaKAnonymity": "models.anonymity",
     "BetaLikeness": "models.belief_change",
+    "ConfidenceBound": "models.diversity",
     "Conjunction": "models.base",
     "DeltaDisclosure": "models.belief_change",
     "DistinctDiversity": "models.diversity",

@@ -5,6 +5,7 @@ from sfumato.models.base import Conjunction, PrivacyModel, all_of
 from sfumato.models.belief_change import BetaLikeness, DeltaDisclosure
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import (
+    ConfidenceBound,
     DistinctDiversity,
     EntropyDiversity,
     ProbabilisticDiversity,
@@ -16,6 +17,7 @@ _HOMES: dict[str, str]
 __all__ = [
     "AlphaKAnonymity",
     "BetaLikeness",
+    "ConfidenceBound",
     "Conjunction",
     "DeltaDisclosure",
     "DistinctDiversity",

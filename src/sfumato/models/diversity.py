@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.models.bounds import capped_share, convex_share, lacking
-from sfumato.registry.declarations import Above, AtLeast, AtMost, Better, RecordCount, Words
+from sfumato.registry.declarations import Above, AtLeast, AtMost, Better, PositiveShare, RecordCount, Words
 from sfumato.registry.methods import register
 from sfumato.runtime.arrays import Floats
 
@@ -243,3 +243,71 @@ class RecursiveDiversity(PrivacyModel):
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: all, where it has fewer than l values."""
         return lacking(DistinctDiversity(self.l), classes)
+
+
+@register
+@dataclass(frozen=True)
+class ConfidenceBound(PrivacyModel):
+    """No group lets an adversary infer a sensitive value with more than a given confidence.
+
+    The largest share of a sensitive value in a group is bounded. Values that are more common than ``common`` in
+    the whole table are exempt, since everybody expects them. A group in which all people have the same value
+    never passes, whichever value it is.
+
+    Parameters
+    ----------
+    share
+        The largest share of a value in a group.
+    common
+        A value with a larger share of the whole table is exempt.
+
+    References
+    ----------
+    K. Wang, B. C. M. Fung, P. S. Yu, "Handicapping attacker's confidence: an alternative to
+    k-anonymization", 2007, for the bound; the exemption is sfumato's.
+
+    Examples
+    --------
+    >>> ConfidenceBound().share
+    0.9
+    """
+
+    share: PositiveShare = 0.9
+    common: PositiveShare = 0.9
+
+    guards: ClassVar[Literal["attribute"]] = "attribute"
+    monotone: ClassVar[bool] = True
+    better: ClassVar[Better] = "lower"
+    parameter: ClassVar[str] = "share"
+    words: ClassVar[Words] = Words(
+        "confidence bound",
+        "The largest share of people in a group with the same sensitive value. Values that nearly everybody in "
+        "the table has are not counted, unless the whole group has them.",
+        "100%: in some group, everybody has the same sensitive value. 50%: no value is shared by more than half "
+        "of a group.",
+        "0% to 100%",
+        "share",
+        sentence="no sensitive value is shared by more than {} of a group",
+    )
+
+    @property
+    def smallest_class(self) -> int:
+        """A single person always shares their value with the whole group."""
+        return 1 if self.share >= 1 else 2
+
+    def scores(self, classes: EquivalenceClasses) -> Floats:
+        """Return the largest share of a value that is not exempt; 1 where a group has a single value."""
+
+        def score(sensitive: SensitiveCounts) -> Floats:
+            shares = np.where(sensitive.priors > self.common, 0.0, sensitive.having)
+            return np.where(sensitive.n_different == 1, 1.0, sensitive.largest(shares))
+
+        return worst_attribute(classes, self.better, score)
+
+    def lost_share(self, classes: EquivalenceClasses) -> Floats:
+        """Return what every finer node must suppress of each class: what is above the bound."""
+
+        def caps(sensitive: SensitiveCounts) -> Floats:
+            return np.where(sensitive.priors > self.common, 1.0, self.share)
+
+        return capped_share(classes, caps)

@@ -65,6 +65,11 @@ def _probabilistic(attribute: SensitiveValues, _: Mapping[str, Any]) -> Floats:
     return attribute.sizes / attribute.largest(attribute.counts)
 
 
+def _largest_confidence(attribute: SensitiveValues, given: Mapping[str, Any]) -> Floats:
+    counted = np.where(attribute.priors > given.get("common", 0.9), 0.0, attribute.shares)
+    return np.where(attribute.n_different == 1, 1.0, attribute.largest(counted))
+
+
 def entropies(attribute: SensitiveValues) -> Floats:
     """Return -Σ_s p(E, s) log p(E, s) of each group."""
     shares = attribute.shares
@@ -243,6 +248,7 @@ MODELS: dict[str, KnownModel] = {
     "entropy-diversity": _model("l", "higher", lambda attribute, _: np.exp(entropies(attribute))),
     "recursive-diversity": _model("c", "lower", _recursive, "l", strict=True),
     "safety-order": _model("d1", "higher", _safety_order, "d2", "prefer", "diversity"),
+    "confidence-bound": _model("share", "lower", _largest_confidence, "common", by_prior=True),
     "t-closeness": _model("t", "lower", _closeness, "distance", by_prior=True),
     "beta-likeness": _model("beta", "lower", _beta, "variant", by_prior=True),
     "delta-disclosure": _model("delta", "lower", _delta, "base", "absent", strict=True, by_prior=True),
