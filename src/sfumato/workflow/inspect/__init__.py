@@ -1,0 +1,1 @@
+"""Inspect a table before anything is tried: its attributes, and how risky it is as it is."""

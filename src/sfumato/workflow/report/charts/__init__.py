@@ -1,0 +1,1 @@
+"""Charts of the reports and of notebooks, drawn as SVG."""
