@@ -46,7 +46,7 @@ from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize.mondrian import partition
-from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.project.default_axes_and_measures import default_measures
 from sfumato.workflow.publish.data_files import write_release
 
 HOW = Mondrian(KAnonymity(5))

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from sfumato.registry.declarations import Better
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier, broken_limits, only_made
+from sfumato.results.frontier import Candidate, Frontier, only_made
 from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import broken_limits
 from sfumato.runtime.errors import ParameterError
 
 AXES = ("risk", "loss")

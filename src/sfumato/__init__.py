@@ -34,7 +34,7 @@ _HOMES = {
     "errors": "runtime.errors.",
     "explore": "workflow.explore.library",
     "freeze": "results.recoding",
-    "inspect": "workflow.explore.inspection",
+    "inspect": "workflow.inspect.inspected_attributes",
     "measure": "results.measurement",
     "measure_by": "measures.grouped",
     "measures": "measures.",

@@ -21,9 +21,9 @@ from sfumato.sanitizers.base import sanitize
 from sfumato.workflow.apply.apply import apply
 from sfumato.workflow.choose.comparison import compare
 from sfumato.workflow.choose.question_answer import ask
-from sfumato.workflow.explore.inspection import inspect
 from sfumato.workflow.explore.library import explore
 from sfumato.workflow.external import read_release
+from sfumato.workflow.inspect.inspected_attributes import inspect
 from sfumato.workflow.project.project_file import Project, Publication
 from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.publish.verify import verify

@@ -7,7 +7,7 @@ from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.sanitizers import CartSynthesis, Laplace, Mondrian
 from sfumato.searches import Suited
-from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.project.default_axes_and_measures import default_measures
 
 
 def test_attack_risk_is_the_first_axis_where_not_all_rows_stand_for_people() -> None:

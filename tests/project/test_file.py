@@ -26,7 +26,7 @@ from sfumato.runtime.errors import (
 )
 from sfumato.searches import Sweep
 from sfumato.searches.default_plan import Suited
-from sfumato.workflow.project.default_measures import PRIVACY_MEASURES, UTILITY_MEASURES
+from sfumato.workflow.project.default_axes_and_measures import PRIVACY_MEASURES, UTILITY_MEASURES
 from sfumato.workflow.project.project_file import Project
 
 SECRET = "SECRETVALUE"

@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ProjectError
-from sfumato.workflow.project.policies import POLICIES
+from sfumato.workflow.project.named_policies import POLICIES
 from sfumato.workflow.project.project_file import Project
 
 FILE = """

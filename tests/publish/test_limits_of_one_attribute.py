@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import sfumato as sf
-from sfumato.results.frontier import broken_limits
+from sfumato.results.policy import broken_limits
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.verification.documents import read_manifest
 

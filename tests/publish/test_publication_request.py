@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from sfumato import Limit, Publication
-from sfumato.interfaces.cli.publication_options import _OF_THE_FOLDER
+from sfumato.interfaces.cli.publish import _OF_THE_FOLDER
 from sfumato.runtime.errors import UserError
 from sfumato.verification.folder import FORMATS
 from sfumato.workflow.project.project_file import Project

@@ -16,8 +16,8 @@ from sfumato.registry.declarations import Better
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.workflow.report.charts import attribute_losses_chart, frontier_chart
-from sfumato.workflow.report.class_size_curves import class_size_steps, class_sizes_chart
+from sfumato.workflow.report.charts.class_size_curves import class_size_steps, class_sizes_chart
+from sfumato.workflow.report.charts.frontier_chart import attribute_losses_chart, frontier_chart
 
 from .svg_reader import corners, panels, points_of
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.workflow.report.drawing import WIDTH, Drawing
-from sfumato.workflow.report.panels import Axis, Frame, Panel
-from sfumato.workflow.report.scales import Scale
-from sfumato.workflow.report.svg import COLOURS, INK, Label, Marker, Style, text_width
+from sfumato.workflow.report.charts.drawing import WIDTH, Drawing
+from sfumato.workflow.report.charts.panels import Axis, Frame, Panel
+from sfumato.workflow.report.charts.scales import Scale
+from sfumato.workflow.report.charts.svg import COLOURS, INK, Label, Marker, Style, text_width
 
 from .svg_reader import SVG, ReadPanel, corners, panels, parsed, place_of, points_of, texts
 

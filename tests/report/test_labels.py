@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.report.chart_labels import Point, readable, write_labels
-from sfumato.workflow.report.matplotlib_svg import draw_svg
+from sfumato.workflow.report.charts.chart_labels import Point, readable, write_labels
+from sfumato.workflow.report.charts.matplotlib_svg import draw_svg
 
 LINE = [(0.0, 0.0), (0.0, 1.0)]
 

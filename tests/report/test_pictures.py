@@ -14,12 +14,12 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.report.charts import frontier_chart
-from sfumato.workflow.report.class_size_curves import class_size_curves
-from sfumato.workflow.report.scatter import Plane
-from sfumato.workflow.report.scatter_matrix import frontier_picture, scatter_matrix
-from sfumato.workflow.report.svg import COLOURS
-from sfumato.workflow.report.zoom import efficient_in, steepest_stretch
+from sfumato.workflow.report.charts.class_size_curves import class_size_curves
+from sfumato.workflow.report.charts.frontier_chart import frontier_chart
+from sfumato.workflow.report.charts.scatter import Plane
+from sfumato.workflow.report.charts.scatter_matrix import frontier_picture, scatter_matrix
+from sfumato.workflow.report.charts.svg import COLOURS
+from sfumato.workflow.report.charts.zoom import efficient_in, steepest_stretch
 
 from .svg_reader import corners, panels
 

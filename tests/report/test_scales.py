@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sfumato.workflow.report.scales import Scale
+from sfumato.workflow.report.charts.scales import Scale
 
 finite = st.floats(-1e12, 1e12)
 positive = st.floats(1e-12, 1e12)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.workflow.report.svg import (
+from sfumato.workflow.report.charts.svg import (
     INK,
     MARKERS,
     Label,
@@ -111,7 +111,7 @@ def test_the_width_of_a_text_is_that_of_its_letters(first: str, second: str) -> 
 DRAWING = """
 import hashlib, locale, os, sys
 locale.setlocale(locale.LC_ALL, os.environ["LC_ALL"])
-from sfumato.workflow.report.class_size_curves import class_size_curves, class_sizes_chart
+from sfumato.workflow.report.charts.class_size_curves import class_size_curves, class_sizes_chart
 drawn = class_sizes_chart([2, 5, 5, 80]) + class_size_curves({"b": range(1, 3000), "a": [7]})
 print(hashlib.sha256(drawn.encode()).hexdigest())
 """

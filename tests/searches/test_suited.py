@@ -19,7 +19,7 @@ from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Mondrian
 from sfumato.searches.default_plan import Suited, _of_other_types
-from sfumato.workflow.project.policies import POLICIES
+from sfumato.workflow.project.named_policies import POLICIES
 
 
 @pytest.fixture(autouse=True)

@@ -27,21 +27,20 @@ LIBRARY = {
     "verification": "documents folder",
     "results": (
         "decision formatting frontier inapplicable manifest measure_label measure_lookup measurement "
-        "pareto release released_column"
+        "pareto policy release released_column"
     ),
     "reading": "column_shapes formats mixed_writing role_guess sources",
     "reading/datasets": "demo_project",
     "measures/disclosure": "loss_attribution",
     "measures/identity": "uniqueness",
     "searches": "sweep",
-    "workflow/project": "budget new_project policies project_file",
+    "workflow/project": "budget named_policies new_project project_file",
     "workflow/store": "provenance store",
-    "workflow/explore": "convergence explore_project inspection stored_results",
+    "workflow/inspect": "inspected_attributes",
+    "workflow/explore": "convergence explore_project stored_results",
     "workflow/choose": "question question_answer side_by_side tokens",
-    "workflow/report": (
-        "attack_rows class_size_curves comparison_text markup owner_report scatter scatter_matrix svg "
-        "table_rows"
-    ),
+    "workflow/report": "attack_rows comparison_text markup owner_report table_rows",
+    "workflow/report/charts": "class_size_curves scatter scatter_matrix svg",
     "workflow/publish": "cautions data_files folder_layout publication_request publish verify",
     "workflow/apply": "parent_publication stored_publications",
 }

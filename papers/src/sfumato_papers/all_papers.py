@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.workflow.report.scatter_matrix import frontier_picture
+from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 from sfumato_papers.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
 from sfumato_papers.exhibits import Cell, Exhibit
 from sfumato_papers.experiments import Experiment, Explored, Found

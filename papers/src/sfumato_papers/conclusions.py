@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sfumato import Candidate, Frontier
 from sfumato.results.measurement import named
-from sfumato.workflow.report.scatter import TRIVIAL
+from sfumato.workflow.report.charts.scatter import TRIVIAL
 from sfumato_papers.exhibits import Claim
 from sfumato_papers.experiments import Explored
 

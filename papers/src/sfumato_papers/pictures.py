@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.results import formatting
-from sfumato.workflow.report.matplotlib_svg import draw_svg
-from sfumato.workflow.report.scatter import draw_legend, say_empty, ticks
-from sfumato.workflow.report.svg import COLOURS, MARKERS
+from sfumato.workflow.report.charts.matplotlib_svg import draw_svg
+from sfumato.workflow.report.charts.scatter import draw_legend, say_empty, ticks
+from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
 from sfumato_papers.exhibits import Chart, Series
 
 if TYPE_CHECKING:

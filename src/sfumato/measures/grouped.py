@@ -144,7 +144,7 @@ class Grouped:
 
     def plot(self) -> Picture:
         """Draw a panel for each measure: every group next to all people, with the worst one marked."""
-        from sfumato.workflow.report.group_chart import groups_chart
+        from sfumato.workflow.report.charts.group_chart import groups_chart
 
         return Picture(groups_chart(self))
 

@@ -250,9 +250,9 @@ class RecursiveDiversity(PrivacyModel):
 class ConfidenceBound(PrivacyModel):
     """No group lets an adversary infer a sensitive value with more than a given confidence.
 
-    The largest share of a sensitive value in a group is bounded. Values that are more common than ``common`` in
-    the whole table are exempt, since everybody expects them. A group in which all people have the same value
-    never passes, whichever value it is.
+    The largest share of a sensitive value in a group is bounded. Values that are more common than ``common``
+    in the whole table are exempt, since everybody expects them. A group in which all people have the same
+    value never passes, whichever value it is.
 
     Parameters
     ----------
@@ -281,10 +281,10 @@ class ConfidenceBound(PrivacyModel):
     parameter: ClassVar[str] = "share"
     words: ClassVar[Words] = Words(
         "confidence bound",
-        "The largest share of people in a group with the same sensitive value. Values that nearly everybody in "
-        "the table has are not counted, unless the whole group has them.",
-        "100%: in some group, everybody has the same sensitive value. 50%: no value is shared by more than half "
-        "of a group.",
+        "The largest share of people in a group with the same sensitive value. Values that nearly everybody "
+        "in the table has are not counted, unless the whole group has them.",
+        "100%: in some group, everybody has the same sensitive value. 50%: no value is shared by more than "
+        "half of a group.",
         "0% to 100%",
         "share",
         sentence="no sensitive value is shared by more than {} of a group",

@@ -15,7 +15,7 @@ _HOMES = {
     "Earlier": "results.origin",
     "Evidence": "workflow.publish.publication_request",
     "Frontier": "results.frontier",
-    "Inspection": "workflow.explore.inspection",
+    "Inspection": "workflow.inspect.inspected_attributes",
     "Limit": "results.pareto",
     "LinkedRelease": "results.release",
     "Measurement": "results.measurement",

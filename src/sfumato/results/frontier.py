@@ -290,7 +290,7 @@ class Frontier:
         policy
             Limits to draw, by measure.
         """
-        from sfumato.workflow.report.scatter_matrix import frontier_picture
+        from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 
         if len(self.axes) < 2:
             raise ParameterError("a frontier is drawn along two axes or more; name the measures in axes")
@@ -309,37 +309,10 @@ class Frontier:
         return frontier_html(self) if len(self.axes) > 1 else escape(repr(self))
 
 
-def broken_limits(candidate: Candidate, limits: Mapping[str, Limit]) -> list[str]:
-    """Return in words which limits a candidate breaks."""
-    broken = []
-    for name, limit in limits.items():
-        value = candidate.value(name)
-        if not limit.allows(value):
-            reached = "does not apply" if value is None else f"is {_rounded(value, limit)}"
-            broken.append(f"{name} {reached}, must be {_in_few_digits(limit)}")
-    return broken
-
-
 def _shown(measurement: Measurement) -> str:
     from sfumato.results import formatting
 
     return "does not apply" if measurement.value is None else formatting.number(measurement.value)
-
-
-def _in_few_digits(limit: Limit) -> Limit:
-    """Return a limit as it was given, but one in eleven and the like with no endless digits."""
-    most, least = (_as_given(end) for end in (limit.at_most, limit.at_least))
-    return Limit(at_most=most, at_least=least)
-
-
-def _as_given(end: float) -> float:
-    return end if float(f"{end:.6g}") == end else float(f"{end:.4g}")
-
-
-def _rounded(value: float, limit: Limit) -> str:
-    """Return a value that breaks a limit in four digits, or in more of them if it would seem to keep it."""
-    few = (f"{value:.{digits}g}" for digits in (4, 6))
-    return next((shown for shown in few if not limit.allows(float(shown))), f"{value:.15g}")
 
 
 def only_made(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

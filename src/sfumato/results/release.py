@@ -263,7 +263,7 @@ class Release:
 
     def plot(self) -> Picture:
         """Draw which share of the records lies in classes of at most each size."""
-        from sfumato.workflow.report.class_size_curves import class_sizes_chart
+        from sfumato.workflow.report.charts.class_size_curves import class_sizes_chart
 
         return Picture(class_sizes_chart(self.classes.sizes))
 

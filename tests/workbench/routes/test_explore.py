@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from sfumato.interfaces.workbench.server import application
 from sfumato.workflow.project.project_file import Project
-from sfumato.workflow.report.svg import COLOURS, MARKERS
+from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
 from sfumato.workflow.store.store import Store
 
 from ..conftest import PROJECT, TOKEN, until, visitor

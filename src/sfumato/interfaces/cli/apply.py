@@ -14,7 +14,7 @@ from sfumato.interfaces.cli.base import cli, json_option, project_option, share
 from sfumato.interfaces.cli.command_context import found_project, loaded, opened_store
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.earlier_releases import folders_before, with_option
-from sfumato.interfaces.cli.publication_options import publication_options, warn_of_renamings
+from sfumato.interfaces.cli.publish import publication_options, warn_of_renamings
 from sfumato.interfaces.cli.terminal import echo, print_json, warn_of_formulas
 from sfumato.runtime.errors import StoreError, words_before
 

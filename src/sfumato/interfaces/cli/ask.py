@@ -60,8 +60,9 @@ def ask(
     Example: sfumato ask "max k where loss <= 25% and suppression <= 10%"
              sfumato ask "best l, best k where loss <= 20%" --project admissions.toml
     """
-    from sfumato.results.frontier import broken_limits, only_made
+    from sfumato.results.frontier import only_made
     from sfumato.results.json_schemas import AskShape, PolicyShape
+    from sfumato.results.policy import broken_limits
     from sfumato.workflow.choose.question import parse, unmeasured
     from sfumato.workflow.choose.question_answer import ask as answer
 

@@ -182,7 +182,8 @@ def source_shown(project: Project, store: Store) -> str:
 def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
     """Describe the limits of the policy that a measured release breaks."""
     from sfumato.registry.recipe import Recipe
-    from sfumato.results.frontier import Candidate, broken_limits
+    from sfumato.results.frontier import Candidate
+    from sfumato.results.policy import broken_limits
 
     return broken_limits(Candidate("", Recipe(""), tuple(measurements)), project.policy)
 

@@ -46,7 +46,7 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     names = pair[0].id, pair[1].id
     comparison = side_by_side(releases[0], releases[1], project.measures, names=names)
     if picture is not None:
-        from sfumato.workflow.report.class_size_curves import class_size_curves
+        from sfumato.workflow.report.charts.class_size_curves import class_size_curves
 
         labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
         sizes = [release.classes.sizes for release in releases]

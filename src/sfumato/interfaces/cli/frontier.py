@@ -64,7 +64,7 @@ def frontier(
     if worst_of is not None:
         found = found.worst_of(worst_of)
     if picture is not None:
-        from sfumato.workflow.report.scatter_matrix import frontier_picture
+        from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 
         write_private(picture, frontier_picture(found, limits=project.policy))
     if report is not None:

@@ -18,7 +18,7 @@ from sfumato.interfaces.cli.terminal import (
     print_judgement,
     words_shown,
 )
-from sfumato.runtime.errors import PolicyNotMet, UserError
+from sfumato.runtime.errors import UserError
 
 if TYPE_CHECKING:
     from sfumato.registry.declarations import ReleaseType
@@ -153,4 +153,6 @@ def measure_release(
         if grouped is not None:
             print_groups(grouped)
     if broken:
-        raise PolicyNotMet(f"{release.name} does not meet the policy: {'; '.join(broken)}")
+        from sfumato.results.policy import policy_not_met
+
+        raise policy_not_met(release.name, broken)

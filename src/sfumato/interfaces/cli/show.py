@@ -28,7 +28,7 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     \b
     Example: sfumato show 3f9a --report owner.html
     """
-    from sfumato.results.frontier import broken_limits
+    from sfumato.results.policy import broken_limits
 
     project, store = opened(found_project(project_file), create=False)
     with store:

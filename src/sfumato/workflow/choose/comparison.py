@@ -19,7 +19,7 @@ from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.correspondence import Pairs
-from sfumato.workflow.project.default_measures import PRIVACY_MEASURES, UTILITY_MEASURES, Written
+from sfumato.workflow.project.default_axes_and_measures import PRIVACY_MEASURES, UTILITY_MEASURES, Written
 
 Verdict = Literal["first", "second", "alike"]
 Trait = Literal["class size", "privacy loss"]

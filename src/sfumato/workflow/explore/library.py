@@ -19,7 +19,7 @@ from sfumato.sanitizers.base import Sanitizer
 from sfumato.searches.base import Search
 from sfumato.workflow.explore.candidate_tasks import PlanEntry
 from sfumato.workflow.explore.explore_project import Progress, fill
-from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.project.default_axes_and_measures import default_measures
 from sfumato.workflow.project.project_file import search_of
 from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import IN_MEMORY, Store

@@ -17,7 +17,7 @@ from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missin
 from sfumato.reading.sources import source_at
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.files import file_beside
-from sfumato.workflow.project.default_measures import default_measures
+from sfumato.workflow.project.default_axes_and_measures import default_measures
 
 _HEADER = """\
 # A sfumato project: what to read, what to try, what to measure, and what must hold.

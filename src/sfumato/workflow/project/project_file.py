@@ -30,8 +30,8 @@ from sfumato.searches.sweep import Sweep
 from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.workflow.engines.base import EngineName, engine_named
 from sfumato.workflow.project.budget import seconds_of
-from sfumato.workflow.project.default_measures import Written, default_measures
-from sfumato.workflow.project.policies import limits_of
+from sfumato.workflow.project.default_axes_and_measures import Written, default_measures
+from sfumato.workflow.project.named_policies import limits_of
 from sfumato.workflow.project.scenario_sections import in_scenario, scenario_of
 from sfumato.workflow.project.sections import Section, section
 

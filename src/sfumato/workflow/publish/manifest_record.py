@@ -55,7 +55,7 @@ from sfumato.verification.documents import (
 )
 from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.verification.signature import fingerprint_of
-from sfumato.workflow.project.default_measures import Written
+from sfumato.workflow.project.default_axes_and_measures import Written
 from sfumato.workflow.publish.folder_layout import Layout
 from sfumato.workflow.publish.output_formats import Sinks
 from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest

@@ -17,7 +17,7 @@ from sfumato.results.measurement import Measure
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import UserError, suggestion
 from sfumato.verification.documents import ParentFacts
-from sfumato.workflow.project.default_measures import Written
+from sfumato.workflow.project.default_axes_and_measures import Written
 from sfumato.workflow.project.project_file import Project, Publication
 
 Name = TypeVar("Name", bound=str)

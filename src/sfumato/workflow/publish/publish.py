@@ -17,10 +17,11 @@ from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.decision import Decision, now
-from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import measurement_of
 from sfumato.results.measurement import Measure, Measurement, measure
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import broken_limits, policy_not_met
 from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.runtime.files import folder_beside
@@ -39,7 +40,7 @@ from sfumato.verification.folder import (
 )
 from sfumato.verification.signature import read_private_key, sign, signature_checks
 from sfumato.verification.written_tables import read_tables
-from sfumato.workflow.project.default_measures import Written, default_measures
+from sfumato.workflow.project.default_axes_and_measures import Written, default_measures
 from sfumato.workflow.project.project_file import Project, Publication, unnamed
 from sfumato.workflow.publish.data_files import require_fit, write_tables
 from sfumato.workflow.publish.folder_layout import Layout
@@ -231,7 +232,7 @@ def _checked(release: Release, request: PublicationRequest) -> CheckedPublicatio
     candidate = replace(candidate, measurements=tuple(measure(release, measures)))
     broken_by_owner = broken_limits(candidate, request.policy)
     if broken_by_owner:
-        raise PolicyNotMet(f"candidate {candidate.id} does not meet the policy: {'; '.join(broken_by_owner)}")
+        raise policy_not_met(f"candidate {candidate.id}", broken_by_owner)
     limits = tuple(f"{name} {limit}" for name, limit in request.policy.items())
     return CheckedPublication(
         request=request,
@@ -328,9 +329,7 @@ def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) 
     checked = {name: limit for name, limit in policy.items() if name in claimed}
     broken = broken_limits(Candidate("", Recipe(""), claims), checked)
     if broken:
-        raise PolicyNotMet(
-            f"what a reader computes from the published cells does not meet the policy: {'; '.join(broken)}"
-        )
+        raise policy_not_met("what a reader computes from the published cells", broken)
 
 
 def _certify(place: Path, written: ReadBack) -> None:

@@ -22,7 +22,7 @@ from sfumato.runtime.errors import ParameterError, UserError, suggestion
 from sfumato.runtime.files import file_beside, folder_beside, write_rows
 from sfumato.sanitizers.base import Sanitizer, sanitize
 from sfumato.verification.documents import json_text
-from sfumato.workflow.project.default_measures import Written
+from sfumato.workflow.project.default_axes_and_measures import Written
 from sfumato.workflow.publish.publication_request import require_new
 from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.query import score

@@ -31,9 +31,10 @@ from sfumato.runtime.arrays import Integers
 from sfumato.verification.documents import UnverifiedClaims
 from sfumato.verification.renderings import UNVERIFIED_CLAIM
 from sfumato.workflow.project.project_file import Publication
-from sfumato.workflow.report import charts, class_size_curves, scatter_matrix
 from sfumato.workflow.report.adversaries import measures_against, scenario_rows
 from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried, attacks_tried
+from sfumato.workflow.report.charts import class_size_curves, scatter_matrix
+from sfumato.workflow.report.charts import frontier_chart as charts
 from sfumato.workflow.report.claim_marks import counted
 from sfumato.workflow.report.glossary import TERMS
 from sfumato.workflow.report.markup import html_templates, inline_picture

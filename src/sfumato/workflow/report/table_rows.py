@@ -13,13 +13,14 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.declarations import Axis, Detail, Unit
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import promised_by
 from sfumato.results.measurement import BY_ATTRIBUTE, Measurement, named
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import broken_limits
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.project.policies import POLICIES
+from sfumato.workflow.project.named_policies import POLICIES
 
 
 def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:

@@ -13,13 +13,14 @@ from sfumato.interfaces.workbench.pages import page
 from sfumato.interfaces.workbench.state.current_frontier import Findings
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.results.formatting import sentence
-from sfumato.results.frontier import Candidate, broken_limits
+from sfumato.results.frontier import Candidate
 from sfumato.results.measure_lookup import (
     SHORT_NAMES,
     full_name,
     label_of,
 )
 from sfumato.results.measurement import Measurement, by_attribute
+from sfumato.results.policy import broken_limits
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (
     EXAMPLE,

@@ -60,7 +60,7 @@ def _compared(request: Request, opened: Opened, chosen: list[Candidate]) -> dict
     measured = tuple(len(candidate.measurements) for candidate in chosen)
 
     def make() -> dict[str, Any]:
-        from sfumato.workflow.report.class_size_curves import class_size_curves
+        from sfumato.workflow.report.charts.class_size_curves import class_size_curves
         from sfumato.workflow.report.markup import inline_picture
 
         named = [replace(candidate, id=name_of[candidate.id]) for candidate in chosen]

@@ -140,7 +140,7 @@ def details(request: Request) -> Response:
 
 def picture(request: Request) -> Response:
     """Draw the frontier for a browser without scripts; only the efficient part of a very long list."""
-    from sfumato.workflow.report.scatter_matrix import frontier_picture
+    from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 
     seen = ExploredProject.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)

@@ -48,7 +48,7 @@ from sfumato.runtime.errors import ParameterError, ProjectError, SfumatoError
 from sfumato.runtime.numerals import (
     number,
 )
-from sfumato.workflow.project.policies import POLICIES
+from sfumato.workflow.project.named_policies import POLICIES
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
 _MORE_LIMITS = 2

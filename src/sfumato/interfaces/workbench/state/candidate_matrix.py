@@ -15,12 +15,13 @@ import numpy as np
 
 from sfumato.registry.declarations import Axis, Better
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, broken_limits
+from sfumato.results.frontier import Candidate
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import by_attribute, worst_value
 from sfumato.results.pareto import Columns, Limit
+from sfumato.results.policy import broken_limits
 from sfumato.runtime.arrays import Booleans, Floats
-from sfumato.workflow.report.scatter import families, family
+from sfumato.workflow.report.charts.scatter import families, family
 from sfumato.workflow.store.store import Mark, Store
 
 

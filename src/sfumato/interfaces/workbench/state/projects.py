@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.data.table import Table
     from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.reading.role_guess import Guess
-    from sfumato.workflow.explore.inspection import Inspection
+    from sfumato.workflow.inspect.inspected_attributes import Inspection
     from sfumato.workflow.project.project_file import Project
 
 
@@ -64,7 +64,7 @@ class Opened:
     @cached_property
     def inspection(self) -> Inspection:
         """The facts about the data, and how risky it is as it is."""
-        from sfumato.workflow.explore.inspection import inspect_table
+        from sfumato.workflow.inspect.inspected_attributes import inspect_table
 
         return inspect_table(self.table, self.schema)
 

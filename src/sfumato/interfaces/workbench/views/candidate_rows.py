@@ -18,7 +18,7 @@ from sfumato.results.measurement import (
     compares,
 )
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.workflow.report.scatter import TRIVIAL
+from sfumato.workflow.report.charts.scatter import TRIVIAL
 
 ROWS = 50
 MOST_AXES = 8
@@ -206,7 +206,7 @@ def plain_data(
 
 
 def _colour(name: str, place: int) -> str:
-    from sfumato.workflow.report.svg import COLOURS
+    from sfumato.workflow.report.charts.svg import COLOURS
 
     return "ink" if name == "trivial" else f"family-{place % len(COLOURS)}"
 

@@ -82,7 +82,7 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
     """Compute the dossier of a release."""
     from sfumato.interfaces.workbench.views.before_after import before_and_after
     from sfumato.workflow.publish.data_files import formula_columns
-    from sfumato.workflow.report.class_size_curves import class_sizes_chart
+    from sfumato.workflow.report.charts.class_size_curves import class_sizes_chart
     from sfumato.workflow.report.markup import inline_picture
     from sfumato.workflow.report.owner_report import class_facts, losses_of
     from sfumato.workflow.report.table_rows import change_rows, requirement_rows

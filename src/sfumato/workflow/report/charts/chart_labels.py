@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.runtime.arrays import Floats
-from sfumato.workflow.report.matplotlib_svg import FAINT, SIZE
+from sfumato.workflow.report.charts.matplotlib_svg import FAINT, SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

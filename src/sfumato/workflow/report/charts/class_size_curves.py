@@ -10,11 +10,11 @@ import numpy as np
 from sfumato.results import formatting
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.report.chart_labels import readable
-from sfumato.workflow.report.drawing import Drawing
-from sfumato.workflow.report.panels import Axis, Panel
-from sfumato.workflow.report.scales import Scale
-from sfumato.workflow.report.svg import COLOURS, Point, Style
+from sfumato.workflow.report.charts.chart_labels import readable
+from sfumato.workflow.report.charts.drawing import Drawing
+from sfumato.workflow.report.charts.panels import Axis, Panel
+from sfumato.workflow.report.charts.scales import Scale
+from sfumato.workflow.report.charts.svg import COLOURS, Point, Style
 
 Sizes = Sequence[int] | Integers
 """The number of records of each class."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sfumato.workflow.report.panels import Axis, Frame, Panel
-from sfumato.workflow.report.svg import (
+from sfumato.workflow.report.charts.panels import Axis, Frame, Panel
+from sfumato.workflow.report.charts.svg import (
     FONTS,
     INK,
     PAPER,
@@ -41,7 +41,7 @@ class Drawing:
 
     Examples
     --------
-    >>> from sfumato.workflow.report.scales import Scale
+    >>> from sfumato.workflow.report.charts.scales import Scale
     >>> drawing = Drawing("A line")
     >>> panel = drawing.add_panel(Axis(Scale(0, 1)), Axis(Scale(0, 1)), 100)
     >>> panel.draw_line([(0, 0), (1, 1)], Style(stroke=INK), data={"claim": "a"})

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.workflow.report.chart_labels import readable, write_labels
-from sfumato.workflow.report.matplotlib_svg import INK, draw_panels, draw_svg
-from sfumato.workflow.report.scatter import (
+from sfumato.workflow.report.charts.chart_labels import readable, write_labels
+from sfumato.workflow.report.charts.matplotlib_svg import INK, draw_panels, draw_svg
+from sfumato.workflow.report.charts.scatter import (
     TRIVIAL,
     Plane,
     corners,
@@ -24,8 +24,8 @@ from sfumato.workflow.report.scatter import (
     say_empty,
     ticks,
 )
-from sfumato.workflow.report.svg import COLOURS
-from sfumato.workflow.report.zoom import draw_stretch, steepest_stretch
+from sfumato.workflow.report.charts.svg import COLOURS
+from sfumato.workflow.report.charts.zoom import draw_stretch, steepest_stretch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from sfumato.measures.grouped import Grouped
 from sfumato.results import formatting
 from sfumato.results.measurement import worst_value
-from sfumato.workflow.report.chart_labels import readable
-from sfumato.workflow.report.matplotlib_svg import FAINT, INK, draw_panels
-from sfumato.workflow.report.scatter import say_empty, ticks
-from sfumato.workflow.report.svg import COLOURS
+from sfumato.workflow.report.charts.chart_labels import readable
+from sfumato.workflow.report.charts.matplotlib_svg import FAINT, INK, draw_panels
+from sfumato.workflow.report.charts.scatter import say_empty, ticks
+from sfumato.workflow.report.charts.svg import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from sfumato.workflow.report.scales import Scale
-from sfumato.workflow.report.svg import (
+from sfumato.workflow.report.charts.scales import Scale
+from sfumato.workflow.report.charts.svg import (
     FAINT,
     RULE,
     Attributes,

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.registry.declarations import Better
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier, broken_limits
+from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.workflow.report.chart_labels import readable
-from sfumato.workflow.report.matplotlib_svg import FAINT, INK
-from sfumato.workflow.report.svg import COLOURS, MARKERS
+from sfumato.results.policy import broken_limits
+from sfumato.workflow.report.charts.chart_labels import readable
+from sfumato.workflow.report.charts.matplotlib_svg import FAINT, INK
+from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.report.charts import frontier_chart
-from sfumato.workflow.report.matplotlib_svg import FAINT, draw_panels
-from sfumato.workflow.report.scatter import (
+from sfumato.workflow.report.charts.frontier_chart import frontier_chart
+from sfumato.workflow.report.charts.matplotlib_svg import FAINT, draw_panels
+from sfumato.workflow.report.charts.scatter import (
     MeasureScale,
     Plane,
     cross_out,

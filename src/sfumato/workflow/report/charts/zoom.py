@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.workflow.report.chart_labels import readable, write_labels
-from sfumato.workflow.report.matplotlib_svg import INK
-from sfumato.workflow.report.scatter import (
+from sfumato.workflow.report.charts.chart_labels import readable, write_labels
+from sfumato.workflow.report.charts.matplotlib_svg import INK
+from sfumato.workflow.report.charts.scatter import (
     TRIVIAL,
     Plane,
     corners,
