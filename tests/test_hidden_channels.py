@@ -25,8 +25,6 @@ def base_exceptions() -> Iterator[str]:
 def test_frozen_values_are_written_while_they_are_made_by_one_function() -> None:
     assert files_with("object.__setattr__") == {
         "runtime/arrays.py",
-        # a fact of the class that depends on a parameter
-        "models/belief_change.py",
         # a scenario that a project file describes
         "measures/scenarios/good_utility.py",
     }
