@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from sfumato import Schema, Table
+from sfumato.data.kinds import Kind, kind_names
 from sfumato.measures import PrivacyLoss
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.models.base import (
@@ -46,7 +47,7 @@ EVERYTHING = [(kind, name) for kind in KINDS for name in registered(kind)]
 def scratch(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a test register what it likes, and forget it afterwards."""
     monkeypatch.setattr(methods, "_registered", {kind: registered(kind) for kind in KINDS})
-    for cls in (Format, Distance):
+    for cls in (Format, Distance, Kind):
         known = {name: each for each in methods.instances(cls) for name in each.names}
         monkeypatch.setitem(methods._instances, cls, known)
 
@@ -224,6 +225,7 @@ def test_plug_ins_are_loaded_once(plugged: Any, monkeypatch: pytest.MonkeyPatch)
 
 INSTANCES = """
 from sfumato import register
+from sfumato.data.kinds import Kind
 from sfumato.models.distances import Distance
 from sfumato.reading.formats import Format
 
@@ -232,13 +234,15 @@ def between(sensitive): return sensitive.sizes
 
 register(Format("outside", (".outside",), read))
 register(Distance("outside", between))
+register(Kind("outside", str, len))
 """
 
 
-def test_a_format_and_a_distance_of_a_plug_in_are_found(plugged: Any) -> None:
+def test_a_format_a_distance_and_a_kind_of_a_plug_in_are_found(plugged: Any) -> None:
     plugged(INSTANCES)
     assert methods.instance_named(Format, ".outside") in methods.instances(Format)
     assert methods.instance_named(Distance, "outside") in methods.instances(Distance)
+    assert kind_names() == ("numeric", "categorical", "outside")
 
 
 BROKEN = {
@@ -272,7 +276,7 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
     plugged: Any, source: str, reason: str
 ) -> None:
     before = {kind: registered(kind) for kind in KINDS}
-    instances = methods.instances(Format), methods.instances(Distance)
+    instances = [methods.instances(cls) for cls in (Format, Distance, Kind)]
     plugged(source)
     with pytest.warns(methods.PlugInSkipped) as told:
         registered("sanitizer")
@@ -281,7 +285,7 @@ def test_a_plug_in_that_does_not_load_is_named_once_and_left_out(
     ]
     # a second warning would be an error
     assert {kind: registered(kind) for kind in KINDS} == before
-    assert (methods.instances(Format), methods.instances(Distance)) == instances
+    assert [methods.instances(cls) for cls in (Format, Distance, Kind)] == instances
 
 
 @pytest.mark.usefixtures("scratch")

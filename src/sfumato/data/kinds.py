@@ -7,9 +7,10 @@ kind, once for each distinct value and never for each record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -68,6 +69,18 @@ class Kind:
     is_telling: bool = False
     to_arrow: Callable[[Sequence[Any]], pa.Array] | None = None
 
+    homes: ClassVar[tuple[str, ...]] = (__name__,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, which no other kind may have."""
+        return (self.name,)
+
+    @property
+    def module(self) -> str:
+        """The module that reads its values; empty where a built-in function does."""
+        return getattr(self.read, "__module__", None) or ""
+
     @property
     def is_ordered(self) -> bool:
         """Whether values stand on a line, so that neighbours are released as intervals."""
@@ -112,8 +125,16 @@ def register_kind(kind: Kind) -> Kind:
     """
     if not kind.is_ordered:
         raise SchemaError(f"the kind {kind.name!r} has no place; values without an order are categories")
-    methods.register_value_kind(kind.name, kind)
-    return kind
+    if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", kind.name) is None:
+        raise methods.RegistrationRefused(
+            "the name of a kind of value is in kebab case, for example iso-week"
+        )
+    return methods.register(kind)
+
+
+def find_kind(name: str) -> Kind | None:
+    """Return the kind of this name, if there is one."""
+    return methods.instance_named(Kind, name)
 
 
 def kind_named(name: str) -> Kind:
@@ -124,16 +145,16 @@ def kind_named(name: str) -> Kind:
     >>> kind_named("numeric").plural
     'numbers'
     """
-    kind = methods.value_kind(name)
+    kind = find_kind(name)
     if kind is None:
         raise ParameterError(f"no kind {name!r}{suggestion(name, kind_names())}")
-    assert isinstance(kind, Kind)
     return kind
 
 
 def kind_names() -> tuple[str, ...]:
     """Return the names of all kinds, those of plug-ins last."""
-    return methods.value_kind_names()
+    others = (kind.name for kind in methods.instances(Kind) if kind not in (NUMERIC, CATEGORICAL))
+    return (NUMERIC.name, CATEGORICAL.name, *others)
 
 
 def _as_it_is(value: Any) -> Any:
@@ -142,6 +163,5 @@ def _as_it_is(value: Any) -> Any:
 
 NUMERIC = register_kind(Kind("numeric", number, _as_it_is, is_number=True, plural="numbers"))
 """Numbers, whole or with a fraction."""
-CATEGORICAL = Kind("categorical", _as_it_is, plural="categories")
+CATEGORICAL = methods.register(Kind("categorical", _as_it_is, plural="categories"))
 """Texts without an order but that of a hierarchy."""
-methods.register_value_kind(CATEGORICAL.name, CATEGORICAL)

@@ -12,15 +12,12 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
-from sfumato.data.kinds import CATEGORICAL, Kind, kind_named, kind_names
+from sfumato.data.kinds import CATEGORICAL, Kind, find_kind, kind_named, kind_names
 from sfumato.data.survey_columns import surveyed
 from sfumato.data.table import Column, Table, Value, text
 from sfumato.registry.display import listed
-from sfumato.registry.methods import value_kind
 from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 Role = Literal["identifying", "withheld", "quasi-identifying", "sensitive", "insensitive"]
 ROLES: tuple[str, ...] = get_args(Role)
@@ -69,7 +66,7 @@ class Attribute:
             )
         if self.role not in ROLES:
             raise SchemaError(self._unknown("role", self.role, ROLES))
-        if self.kind is not None and value_kind(self.kind) is None:
+        if self.kind is not None and find_kind(self.kind) is None:
             raise SchemaError(self._unknown("kind", self.kind, kind_names()))
 
     def _unknown(self, what: str, given: str, allowed: tuple[str, ...]) -> str:

@@ -38,7 +38,6 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
 }
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
-_value_kinds: dict[str, object] = {}
 _named: dict[Kind, Mapping[str, str]] = {}
 _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _bounded: dict[type[Any], Mapping[str, Any]] = {}
@@ -63,11 +62,11 @@ _instances: dict[type[Any], dict[str, Any]] = {}
 
 
 class PlugInSkipped(UserWarning):
-    """A plug-in that does not load; everything else works without it."""
+    """Warns of a plug-in that does not load; everything else works without it."""
 
 
-class _Refused(TypeError):
-    """A class that cannot be registered; the message speaks of names of classes only."""
+class RegistrationRefused(TypeError):
+    """Raised for what cannot be registered; the message has names only, so it can be shown."""
 
 
 @overload
@@ -81,8 +80,8 @@ def register(declared: _Instance) -> _Instance: ...
 def register(declared: Any) -> Any:
     """Register a method, a frozen dataclass, under its name in kebab case: ``KAnonymity`` is ``k-anonymity``.
 
-    A `Format` or a `Distance` is registered as an instance, which says its own names. A name that is taken
-    is refused, and a class that does not declare the facts of its kind.
+    A `Format`, a `Distance` or a `Kind` of value is registered as an instance, which says its own names. A
+    name that is taken is refused, and so is a class that does not declare the facts of its kind.
     """
     return _register_class(declared) if isinstance(declared, type) else _register_instance(declared)
 
@@ -90,39 +89,22 @@ def register(declared: Any) -> Any:
 def _register_class(cls: type[Any]) -> type[Any]:
     kinds = [kind for method, kind in _KIND_OF_METHOD.items() if hasattr(cls, method)]
     if len(kinds) != 1 or not dataclasses.is_dataclass(cls):
-        raise _Refused(f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}")
+        raise RegistrationRefused(
+            f"{cls.__name__} must be a dataclass with one of {', '.join(_KIND_OF_METHOD)}"
+        )
     name = name_of(cls)
     if is_plugged_in(cls) and name in _ours(kinds[0]):
         _import_ours(kinds[0], name)
     taken = _registered[kinds[0]].get(name)
     if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
-        raise _Refused(f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}")
+        raise RegistrationRefused(
+            f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}"
+        )
     lacking = [fact for fact in _FACTS.get(kinds[0], ()) if not hasattr(cls, fact)]
     if lacking:
-        raise _Refused(f"the {kinds[0]} {cls.__name__} must declare {', '.join(lacking)}")
+        raise RegistrationRefused(f"the {kinds[0]} {cls.__name__} must declare {', '.join(lacking)}")
     _registered[kinds[0]][name] = cls
     return cls
-
-
-def register_value_kind(name: str, kind: object) -> None:
-    """Register a kind of value under its name; `sfumato.data.kinds` says what one is."""
-    if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
-        raise _Refused("the name of a kind of value is in kebab case, for example iso-week")
-    if _value_kinds.setdefault(name, kind) != kind:
-        raise _Refused(f"the name {name!r} of a kind of value is taken")
-
-
-def value_kind(name: str) -> object | None:
-    """Return the kind of value of this name, if there is one."""
-    if name not in _value_kinds:
-        _load_plug_ins()
-    return _value_kinds.get(name)
-
-
-def value_kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds of value, in the order in which they were registered."""
-    _load_plug_ins()
-    return tuple(_value_kinds)
 
 
 def _register_instance(instance: _Instance) -> _Instance:
@@ -131,8 +113,10 @@ def _register_instance(instance: _Instance) -> _Instance:
         taken = known.get(name, instance)
         # the same cell of a notebook may run again
         if (taken.module, taken.names) != (instance.module, instance.names):
-            what = type(instance).__name__.lower()
-            raise _Refused(f"the {what} name {name!r} is taken by {taken.names[0]!r} of {taken.module}")
+            cls_name = type(instance).__name__.lower()
+            raise RegistrationRefused(
+                f"the {cls_name} name {name!r} is taken by {taken.names[0]!r} of {taken.module}"
+            )
     known.update(dict.fromkeys(instance.names, instance))
     return instance
 
@@ -219,11 +203,11 @@ def first_kind(name: str, kinds: Sequence[Kind]) -> Kind | None:
 
 def look_up(kind: Kind, name: str) -> type[Any]:
     """Return the class of this name, or say which name is near."""
-    found = find(kind, name)
-    if found is None:
+    cls = find(kind, name)
+    if cls is None:
         hint = suggestion(name, registered(kind))
         raise ParameterError(f"no {kind} {name!r}{hint} (sfumato methods lists them all)")
-    return found
+    return cls
 
 
 def kind_of(cls: type[Any]) -> Kind | None:
@@ -263,9 +247,9 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
     hints = _hints(cls)
     try:
         values = {key: _convert(key, hints[_identifier(key)], value) for key, value in given.items()}
-        made = cls(**{_identifier(key): value for key, value in values.items()})
-        check_bounds(made)
-        return made
+        instance = cls(**{_identifier(key): value for key, value in values.items()})
+        check_bounds(instance)
+        return instance
     except SfumatoError as error:
         raise type(error)(f"{name}: {error}") from None
     except (TypeError, ValueError) as error:
@@ -286,7 +270,13 @@ def _hints(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
 
 def name_and_parameters(written: str | Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     """Take apart how a measure is written: its name or label, or ``{name: parameters}``."""
-    return _labelled(written) if isinstance(written, str) else _single(written)
+    if isinstance(written, str):
+        return _labelled(written)
+    if not isinstance(written, Mapping) or len(written) != 1:
+        raise ParameterError(
+            "a measure with parameters is written { name = { parameter = value } }, one at a time"
+        )
+    return next(iter(written.items()))
 
 
 def build_miner(written: str) -> Any:
@@ -320,7 +310,11 @@ def label(name: str, parameters: Mapping[str, Any]) -> str:
 
 def parameter_words(parameters: Mapping[str, Any]) -> str:
     """Return parameters in one word each, a file without its folder."""
-    return " ".join(f"{key}={_short(_last_part(value))}" for key, value in parameters.items())
+    words = []
+    for key, value in parameters.items():
+        file_name = re.split(r"[/\\]", value)[-1] if isinstance(value, str) else value
+        words.append(f"{key}={_short(file_name)}")
+    return " ".join(words)
 
 
 def label_of(instance: Any) -> str:
@@ -365,8 +359,8 @@ def named_in(cls: type[Any]) -> dict[str, str]:
 
 def _marked(hint: Any) -> str | None:
     """Return what the texts inside a type name."""
-    found = [mark.what for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Names)]
-    return next((what for what in (*found, *map(_marked, get_args(hint))) if what is not None), None)
+    marks = [mark.what for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Names)]
+    return next((what for what in (*marks, *map(_marked, get_args(hint))) if what is not None), None)
 
 
 def check_bounds(instance: Any) -> None:
@@ -427,27 +421,18 @@ def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
     >>> phrase("mondrian", {"model": {"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}})
     'mondrian k=5 t=0.2'
     """
-    return " ".join([sanitizer, *_recipe_words(sanitizer, parameters)])
-
-
-def _recipe_words(sanitizer: str, parameters: Mapping[str, Any]) -> list[str]:
-    known = find("sanitizer", sanitizer)
-    words = []
+    words = [sanitizer]
     for name, given in parameters.get("model", {}).items():
-        words += _model_words(name, given)
+        model = registered("model").get(name)
+        limit = getattr(model, "parameter", None)
+        for key, value in sorted(given.items(), key=lambda pair: pair[0] != limit):
+            if key == limit or value != _default(model, key):
+                words.append(f"{key}={_short(value)}")
+    method = find("sanitizer", sanitizer)
     for key, value in parameters.items():
-        if key != "model" and value != _default(known, key):
+        if key != "model" and value != _default(method, key):
             words.append(f"{key}={_short(value)}")
-    return words
-
-
-def _model_words(name: str, given: Mapping[str, Any]) -> list[str]:
-    known = registered("model").get(name)
-    limit = getattr(known, "parameter", None)
-    ordered = sorted(given.items(), key=lambda pair: pair[0] != limit)
-    return [
-        f"{key}={_short(value)}" for key, value in ordered if key == limit or value != _default(known, key)
-    ]
+    return " ".join(words)
 
 
 def _default(cls: type[Any] | None, parameter: str) -> Any:
@@ -458,10 +443,6 @@ def _default(cls: type[Any] | None, parameter: str) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return _as_json(field.default_factory())
     return _as_json(field.default)
-
-
-def _last_part(value: Any) -> Any:
-    return re.split(r"[/\\]", value)[-1] if isinstance(value, str) else value
 
 
 def _short(value: Any) -> str:
@@ -505,33 +486,19 @@ def _convert(key: str, wanted: Any, given: Any) -> Any:
     try:
         return msgspec.convert(given, wanted, dec_hook=decode)
     except msgspec.ValidationError as error:
-        cause = error.__cause__
-        raise (
-            cause if isinstance(cause, SfumatoError) else ValueError(_complaint(key, wanted, given, error))
-        ) from None
-
-
-def _complaint(key: str, wanted: Any, given: Any, error: Exception) -> str:
-    if get_origin(wanted) is Literal:
-        allowed = [str(value) for value in get_args(wanted)]
-        return f"no {key} {given!r}{suggestion(str(given), allowed) or '; allowed are ' + ', '.join(allowed)}"
-    what, _, _ = _one_line(error).partition(" - at ")
-    return f"{key}: {what[0].lower()}{what[1:]}"
-
-
-def _single(written: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    if not isinstance(written, Mapping) or len(written) != 1:
-        raise ParameterError(
-            "a measure with parameters is written { name = { parameter = value } }, one at a time"
-        )
-    return next(iter(written.items()))
+        if isinstance(error.__cause__, SfumatoError):
+            raise error.__cause__ from None
+        if get_origin(wanted) is Literal:
+            allowed = [str(value) for value in get_args(wanted)]
+            hint = suggestion(str(given), allowed) or f"; allowed are {', '.join(allowed)}"
+            raise ValueError(f"no {key} {given!r}{hint}") from None
+        reason, _, _ = _one_line(error).partition(" - at ")
+        raise ValueError(f"{key}: {reason[0].lower()}{reason[1:]}") from None
 
 
 def _labelled(written: str, kind: Kind = "measure") -> tuple[str, dict[str, Any]]:
     """Take a label apart: ``t-closeness distance=js`` is a name and one parameter."""
-    from sfumato.runtime.numerals import (
-        number,
-    )
+    from sfumato.runtime.numerals import number
 
     name, *given = written.split() or [""]
     pairs = [word.partition("=") for word in given]
@@ -559,7 +526,6 @@ def _load_plug_ins() -> None:
 def _plug_in(entry: metadata.EntryPoint) -> None:
     """Load a plug-in; one that does not load is named and skipped with all that it registered."""
     before = {kind: dict(classes) for kind, classes in _registered.items()}
-    value_kinds = dict(_value_kinds)
     instances_before = {cls: dict(known) for cls, known in _instances.items()}
     try:
         entry.load()
@@ -570,8 +536,6 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
         from sfumato.runtime.processes import is_child
 
         _registered.update(before)
-        for name in _value_kinds.keys() - value_kinds.keys():
-            del _value_kinds[name]
         for cls, known in _instances.items():
             # ours may have been imported by the plug-in, and stay
             added = known.keys() - instances_before.get(cls, {}).keys()
@@ -579,11 +543,12 @@ def _plug_in(entry: metadata.EntryPoint) -> None:
                 del known[name]
         # one line for a command, not one for each of its workers
         if not is_child():
-            warnings.warn(_skipped_words(entry, error), PlugInSkipped, stacklevel=2)
-
-
-def _skipped_words(entry: metadata.EntryPoint, error: BaseException) -> str:
-    """Say which plug-in is skipped; the text of a plug-in's error might show a value."""
-    package = f" of {entry.dist.name}" if entry.dist is not None else ""
-    reason = _one_line(error) if isinstance(error, _Refused) else f"it raises {type(error).__name__}"
-    return f"the plug-in {entry.name!r}{package} is skipped: {reason}; repair or uninstall it"
+            package = f" of {entry.dist.name}" if entry.dist is not None else ""
+            # the text of a plug-in's own error might show a value
+            is_refused = isinstance(error, RegistrationRefused)
+            reason = _one_line(error) if is_refused else f"it raises {type(error).__name__}"
+            warnings.warn(
+                f"the plug-in {entry.name!r}{package} is skipped: {reason}; repair or uninstall it",
+                PlugInSkipped,
+                stacklevel=2,
+            )

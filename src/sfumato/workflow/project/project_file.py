@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 
 from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
-from sfumato.data.kinds import kind_names
+from sfumato.data.kinds import find_kind, kind_names
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.measures.grouped import worst_for_each
@@ -429,7 +429,7 @@ def _budget(given: _Explore) -> float | None:
 
 def _attribute(name: str, block: Any, folder: Path) -> Attribute:
     given = section(_Attribute, block, f"attributes.{name}")
-    if given.kind is not None and methods.value_kind(given.kind) is None:
+    if given.kind is not None and find_kind(given.kind) is None:
         hint = suggestion(given.kind, kind_names()) or f"; allowed are {', '.join(kind_names())}"
         raise ProjectError(f"attributes.{name}.kind: cannot be {given.kind!r}{hint}")
     hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)

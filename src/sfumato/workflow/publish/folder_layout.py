@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, find_kind
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table, Value, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
-from sfumato.registry.methods import value_kind
 from sfumato.results.release import Form, LinkedRelease, Release
 from sfumato.results.released_column import Cells
 from sfumato.results.written_order import Order
@@ -190,7 +189,7 @@ class _AsReleased:
 
 def _attribute(name: str, facts: Mapping[str, Any]) -> Attribute:
     role, kind = facts["role"], facts.get("kind")
-    if kind not in (None, NUMERIC.name) and ("hierarchy" not in facts or value_kind(kind) is None):
+    if kind not in (None, NUMERIC.name) and ("hierarchy" not in facts or find_kind(kind) is None):
         # intervals are no values of a kind, and not every reader has the plug-in that brings it
         kind = CATEGORICAL.name
     if "hierarchy" in facts:

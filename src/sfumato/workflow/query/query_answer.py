@@ -12,9 +12,8 @@ from typing import Any, get_args
 import numpy as np
 
 from sfumato.data.hierarchy import Label
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, find_kind
 from sfumato.measures.utility.estimation.reconstruction import Reconstruction
-from sfumato.registry.methods import value_kind
 from sfumato.results.json_schemas import QueryShape
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Floats
@@ -170,8 +169,7 @@ def _line(name: str | None) -> Kind | None:
     """Return the kind of values that are no numbers and no categories."""
     if name in (None, NUMERIC.name, CATEGORICAL.name):
         return None
-    kind = value_kind(name)
-    return kind if isinstance(kind, Kind) else _UNKNOWN
+    return find_kind(name) or _UNKNOWN
 
 
 def _answered(question: Query, asked: AskedRecords, holds: Booleans, reading: Reconstruction) -> QueryAnswer:
