@@ -24,9 +24,7 @@ from sfumato.data.table import Value, text
 from sfumato.runtime.arrays import Codes, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 ROOT = "*"
 Label = str | None
@@ -115,26 +113,26 @@ class Hierarchy:
     @cached_property
     def leaf_numbers(self) -> tuple[int | float, ...]:
         """Where the leaves stand on their line, ascending, those that do not occur in the data included."""
-        found = [self.line.position(leaf) for leaf in self.leaves or self.values]
-        return tuple(sorted(place for place in found if place is not None))
+        places = map(self.line.position, self.leaves or self.values)
+        return tuple(sorted(place for place in places if place is not None))
 
     @cached_property
     def leaf_places(self) -> tuple[int, ...]:
         """For each value on the line its place among the leaves that are; a missing one comes last."""
-        found = [self.line.position(value) for value in self.values]
         last = len(self.leaf_numbers)
+        places = map(self.line.position, self.values)
         return tuple(
-            last if value is None else bisect.bisect_left(self.leaf_numbers, value) for value in found
+            last if place is None else bisect.bisect_left(self.leaf_numbers, place) for place in places
         )
 
     @cached_property
     def nodes_named(self) -> Mapping[Label, Sequence[tuple[int, int]]]:
         """For each label its nodes (level, number), the lowest first."""
-        found: dict[Label, list[tuple[int, int]]] = {}
+        nodes: dict[Label, list[tuple[int, int]]] = {}
         for level, labels in enumerate(self.labels):
             for node, label in enumerate(labels):
-                found.setdefault(label, []).append((level, node))
-        return found
+                nodes.setdefault(label, []).append((level, node))
+        return nodes
 
     @cached_property
     def scales(self) -> tuple[KnownOrder, ...]:
@@ -153,12 +151,12 @@ class Hierarchy:
         if not to or TO in last or label in self.nodes_named:
             return None
         ends = dict(self.nodes_named.get(last, ()))
-        found = [
+        ranges = [
             (level, node, ends[level])
             for level, node in self.nodes_named.get(first, ())
             if level in ends and self.scales[level].holds(node, ends[level])
         ]
-        return found[0] if len(found) == 1 else None
+        return ranges[0] if len(ranges) == 1 else None
 
     def first_values(self, level: int) -> Codes:
         """Return for each node of a level the first of its values."""
@@ -183,11 +181,18 @@ class Hierarchy:
         columns: list[Sequence[Label]] = [[text(value) for value in values], *levels]
         if not levels or len(set(columns[-1])) > 1:
             columns.append([ROOT] * len(values))
-        order = _contiguous_order(columns)
+        # the leaves of a node must be neighbours; otherwise they stay in the given order
+        order = np.lexsort([_number_labels(column)[0] for column in columns]).tolist()
         columns = [[column[row] for row in order] for column in columns]
         numbered = [_number_labels(column) for column in columns]
-        _check_nested([codes for codes, _ in numbered])
         node_of = np.array([codes for codes, _ in numbered], dtype=np.int32)
+        for level, (below, above) in enumerate(itertools.pairwise(node_of.tolist())):
+            n_torn = len(set(zip(below, above, strict=True))) - len(set(below))
+            if n_torn:
+                raise HierarchyError(
+                    f"not a tree: {n_torn} node(s) of level {level} have more than one parent on level "
+                    f"{level + 1}; give each node one parent"
+                )
         sizes = [np.bincount(codes) for codes, _ in numbered[:-1]]
         labels = [labels for _, labels in numbered[:-1]]
         return cls(
@@ -229,25 +234,22 @@ class Hierarchy:
     @classmethod
     def read(cls, path: str | Path, *, separator: str = ";") -> Hierarchy:
         """Read a hierarchy in ARX's format: ``value;level1;level2;…``, no header, one row for each value."""
-        trouble = why_unreadable(Path(path))
+        place = Path(path)
+        trouble = why_unreadable(place)
         if trouble:
-            raise HierarchyError(f"the hierarchy {Path(path).name or path} {trouble}")
+            raise HierarchyError(f"the hierarchy {place.name or path} {trouble}")
         try:
             # a carriage return inside a value is a part of it
-            with Path(path).open(encoding="utf-8-sig", newline="") as file:
-                written = file.read()
+            written = io.StringIO(place.read_bytes().decode("utf-8-sig"), newline="")
+            rows = [row for row in csv.reader(written, delimiter=separator) if row]
         except OSError as error:
             reason = error.strerror or "unreadable"
-            raise HierarchyError(f"cannot read the hierarchy {Path(path).name}: {reason}") from None
+            raise HierarchyError(f"cannot read the hierarchy {place.name}: {reason}") from None
         except UnicodeDecodeError:
-            raise HierarchyError(f"the hierarchy {Path(path).name} is not UTF-8; save it as UTF-8") from None
-        try:
-            rows = [row for row in csv.reader(io.StringIO(written, newline=""), delimiter=separator) if row]
+            raise HierarchyError(f"the hierarchy {place.name} is not UTF-8; save it as UTF-8") from None
         except csv.Error:
-            raise HierarchyError(
-                f"the hierarchy {Path(path).name} is not a CSV file; save it as one"
-            ) from None
-        return cls.of_rows(rows, Path(path).name)
+            raise HierarchyError(f"the hierarchy {place.name} is not a CSV file; save it as one") from None
+        return cls.of_rows(rows, place.name)
 
     @classmethod
     def of_rows(cls, rows: Sequence[Sequence[str]], source: str = "the hierarchy") -> Hierarchy:
@@ -367,7 +369,10 @@ class Prefixes:
     def build(self, values: tuple[Value, ...], kind: Kind) -> Hierarchy:
         """Return the hierarchy over these values as they are written; text in the order of its letters."""
         written = sorted(text(value) or "" for value in values if value is not None)
-        levels = [_prefixes(written, length) for length in self.lengths]
+        levels: list[list[Label]] = []
+        for length in self.lengths:
+            cut = {value[:length] for value in written if len(value) > length}
+            levels.append([f"{value[:length]}*" if value[:length] in cut else value for value in written])
         return Hierarchy.of_levels(written, [*levels, [ROOT] * len(written)]).build(values, kind)
 
 
@@ -465,23 +470,22 @@ def set_label(labels: Iterable[Label]) -> str:
 def _quoted(label: Label) -> str:
     if label is None:
         return "missing"
-    plain = not any(sign in label for sign in ',{}"') and label != "missing"
-    return label if plain or _is_interval(label) else '"' + label.replace('"', '""') + '"'
-
-
-def _is_interval(label: str) -> bool:
+    if label != "missing" and not any(sign in label for sign in ',{}"'):
+        return label
+    # the comma of an interval separates no labels
     ends = label[1:-1].split(",")
-    brackets = label.startswith("[") and label.endswith((")", "]", "["))
-    return brackets and len(ends) == 2 and all(number(end) is not None for end in ends)
+    has_brackets = label.startswith("[") and label.endswith((")", "]", "["))
+    is_interval = has_brackets and len(ends) == 2 and all(number(end) is not None for end in ends)
+    return label if is_interval else '"' + label.replace('"', '""') + '"'
 
 
 def _intervals(numbers: Sequence[int | float], width: float, kind: Kind) -> list[Label]:
     step = _exact(width)
     places = [_place(value, width, step) for value in numbers]
-    ends = {place: _simplest(place * step) for found in set(places) for place in (found, found + 1)}
     labels: dict[int, Label] = {}
     for place in set(places):
-        low, high = ends[place], ends[place + 1]
+        ends = (place * step, (place + 1) * step)
+        low, high = (int(end) if end.denominator == 1 else float(end) for end in ends)
         if kind.at is None:
             labels[place] = interval_label(low, high)
         else:
@@ -501,15 +505,6 @@ def _place(value: int | float, width: float, step: int | Fraction) -> int:
 def _exact(value: int | float) -> int | Fraction:
     """Return a number as it is written: 0.3 is three times 0.1, which it is not in binary."""
     return value if isinstance(value, int) else Fraction(str(value))
-
-
-def _simplest(value: int | Fraction) -> int | float:
-    return int(value) if value.denominator == 1 else float(value)
-
-
-def _prefixes(written: Sequence[str], length: int) -> list[Label]:
-    longer = {value[:length] for value in written if len(value) > length}
-    return [value[:length] + "*" if value[:length] in longer else value for value in written]
 
 
 def _date(written: str, format_: str) -> datetime.date | None:
@@ -539,12 +534,6 @@ def _paths(mapping: NestedMapping, above: tuple[str, ...]) -> Iterable[tuple[str
         yield from ((*above, leaf) for leaf in mapping)
 
 
-def _contiguous_order(columns: Sequence[Sequence[Label]]) -> list[int]:
-    """Sort the leaves so that every node's leaves stand together, otherwise as given."""
-    ranks = [_number_labels(column)[0] for column in reversed(columns)]
-    return [int(row) for row in np.lexsort(ranks[::-1])]
-
-
 def _number_labels(column: Sequence[Label]) -> tuple[list[int], tuple[Label, ...]]:
     places: dict[Label, int] = {}
     codes = [places.setdefault(label, len(places)) for label in column]
@@ -558,13 +547,3 @@ def _first_seen(nodes: Codes) -> tuple[Codes, Integers]:
     new = np.empty(len(old), dtype=np.int32)
     new[order] = np.arange(len(old), dtype=np.int32)
     return new[inverse], old[order].astype(np.int64)
-
-
-def _check_nested(levels: Sequence[Sequence[int]]) -> None:
-    for level, (below, above) in enumerate(itertools.pairwise(levels)):
-        torn = len(set(zip(below, above, strict=True))) - len(set(below))
-        if torn:
-            raise HierarchyError(
-                f"not a tree: {torn} node(s) of level {level} have more than one parent on level "
-                f"{level + 1}; give each node one parent"
-            )

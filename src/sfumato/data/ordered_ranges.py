@@ -17,14 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.table import (
-    Value,
-    text,
-)
+from sfumato.data.table import Value, text
 from sfumato.runtime.arrays import Booleans, Integers
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 TO = " to "
 OR_MISSING = " or missing"

@@ -232,9 +232,7 @@ class Schema:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of roles, kinds and hierarchies, to recognise the same bound schema again."""
-        return hashlib.sha256(repr(self._facts()).encode()).hexdigest()
 
-    def _facts(self) -> list[object]:
         def shape(source: HierarchySource | None) -> object:
             if not isinstance(source, Hierarchy):
                 return source
@@ -243,9 +241,10 @@ class Schema:
         facts: list[object] = [self.missing]
         facts += [(a.name, a.role, a.kind, a.weight, shape(a.hierarchy)) for a in self.attributes]
         facts += [(a.name, a.lowest_level) for a in self.attributes if a.lowest_level]
-        said = {"person": self.person, "survey weight": self.survey_weight, "household": self.household}
-        facts += [(what, name) for what, name in said.items() if name is not None]
-        return [*facts, "pseudonym"] if self.pseudonym else facts
+        named = {"person": self.person, "survey weight": self.survey_weight, "household": self.household}
+        facts += [(what, name) for what, name in named.items() if name is not None]
+        facts += ["pseudonym"] if self.pseudonym else []
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def bind(self, table: Table, *, is_release: bool = False) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
@@ -267,7 +266,7 @@ class Schema:
         _check_names(self, table.names)
         if self.survey_weight is not None or self.household is not None:
             # how records are added up must not depend on the columns that nobody needs
-            table = table.select(self._told(table.names))
+            table = table.select(self._read_columns(table.names))
         person = self.person if self.person in table.columns else None
         known = surveyed(
             table, self.survey_weight, self.household, self.decimal, self.thousands, person=person
@@ -293,18 +292,18 @@ class Schema:
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return which of the columns of a source are released or tell whose a record is; check them all."""
-        found = tuple(names)
-        _check_names(self, found)
+        columns = tuple(names)
+        _check_names(self, columns)
         named = {"person": self.person, "weight": self.survey_weight, "household": self.household}
         for what, name in named.items():
-            if name is not None and name not in found:
-                hint = suggestion(name, found) or f"; it has {', '.join(found)}"
+            if name is not None and name not in columns:
+                hint = suggestion(name, columns) or f"; it has {', '.join(columns)}"
                 raise SchemaError(f"{what}: no column {name!r} in the data{hint}")
-        return self._told(found)
+        return self._read_columns(columns)
 
-    def _told(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        told = {*self.released, self.person, self.survey_weight, self.household}
-        return tuple(name for name in names if name in told)
+    def _read_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        read = {*self.released, self.person, self.survey_weight, self.household}
+        return tuple(name for name in names if name in read)
 
     def require(self, role: Role, what_for: str) -> tuple[str, ...]:
         """Return the attributes of a role, or say that there is none."""
@@ -327,9 +326,10 @@ def _check_names(schema: Schema, columns: tuple[str, ...]) -> None:
     described = {*names, schema.survey_weight, schema.household}
     forgotten = [name for name in columns if name not in described]
     if forgotten:
+        more = f", and {len(forgotten) - 1} more" if len(forgotten) > 1 else ""
         raise SchemaError(
             f"column {forgotten[0]!r} of the data has no role; "
-            f"describe it (a column silently published is a leak){_and_more(forgotten)}"
+            f"describe it (a column silently published is a leak){more}"
         )
     if not schema.released:
         raise SchemaError(
@@ -345,10 +345,6 @@ def _with_people(schema: Schema, table: Table) -> Table:
     if name not in table.columns:
         raise SchemaError(f"person: no column {name!r} in the data{suggestion(name, table.columns)}")
     return replace(table, person_of=table[name].tightened().codes)
-
-
-def _and_more(names: list[str]) -> str:
-    return f", and {len(names) - 1} more" if len(names) > 1 else ""
 
 
 def _without_missing(table: Table) -> Table:

@@ -10,15 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.data.table import (
-    HouseholdMembers,
-    Table,
-)
+from sfumato.data.table import HouseholdMembers, Table
 from sfumato.runtime.arrays import Floats, sealed
 from sfumato.runtime.errors import SchemaError, suggestion
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 
 def surveyed(

@@ -76,6 +76,12 @@ class Column:
         """Where the values of the domain stand on a line, a missing one at NaN; ``None`` without an order."""
         return self.kind.numbers(self.domain)
 
+    @property
+    def ordered_numbers(self) -> Floats:
+        """The `numbers` of a column whose kind has an order."""
+        assert self.numbers is not None
+        return self.numbers
+
     def take(self, rows: Integers) -> Column:
         """Return the column of these rows, its domain unchanged."""
         return Column(sealed(self.codes[rows]), self.domain, self.kind)
@@ -331,7 +337,8 @@ def counted(arrow: pa.Table, counts: Integers | None = None, *, missing_values: 
 
     Rows that differ only in blanks or in how a missing value is spelled are put together.
     """
-    arrow = _without_index(arrow)
+    # pandas adds row labels as columns, which would tell which record a row is
+    arrow = arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
     if len(set(arrow.column_names)) < arrow.num_columns:
         twice = sorted({name for name in arrow.column_names if arrow.column_names.count(name) > 1})
         raise DataError(f"column {twice[0]!r} occurs more than once; rename one of them")
@@ -400,7 +407,9 @@ def compacted(
             {name: column.take(first) for name, column in columns.items()},
             sealed(totals),
             None if person_of is None else sealed(person_of[first]),
-            None if survey_weights is None else _summed(number, survey_weights, n_distinct),
+            None
+            if survey_weights is None
+            else sealed(np.bincount(number, survey_weights, n_distinct).astype(np.float64, copy=False)),
             None
             if households is None
             else HouseholdMembers(sealed(number[households.row_of]), households.household_of),
@@ -412,10 +421,6 @@ def known_to_differ(table: Table) -> Table:
     """Return a table of which it is known that no two rows are equal: nobody needs to look again."""
     table.__dict__["rows_differ"] = True
     return table
-
-
-def _summed(group: Integers, amounts: Floats, n_groups: int) -> Floats:
-    return sealed(np.bincount(group, amounts, n_groups).astype(np.float64, copy=False))
 
 
 def text(value: Value) -> str | None:
@@ -432,7 +437,7 @@ def text(value: Value) -> str | None:
 
 
 _MOST_BYTES = 2**31 - 1
-"""So many bytes one Arrow array of plain text can hold."""
+"""The most bytes that one Arrow array of plain text can hold."""
 
 
 def decode(domain: tuple[Value, ...], codes: Codes, kind: Kind = CATEGORICAL) -> pa.Array:
@@ -515,28 +520,29 @@ def as_arrow(source: Records) -> pa.Table:
     )
 
 
-def _without_index(arrow: pa.Table) -> pa.Table:
-    """Leave out the row labels that pandas adds as columns: they would tell which record a row is."""
-    return arrow.drop_columns([name for name in arrow.column_names if _INDEX.fullmatch(name)])
-
-
 def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], weights: Integers) -> Column:
     """Return a column of Arrow values as codes; each stands for so many records."""
     import pyarrow as pa
 
-    plain, places = _distinct(array) if pa.types.is_dictionary(array.type) else (array, None)
+    types = pa.types
+    plain, places = _distinct(array) if types.is_dictionary(array.type) else (array, None)
     kind = CATEGORICAL
-    if _is_numeric(plain.type):
+    if types.is_integer(plain.type) or types.is_floating(plain.type) or types.is_decimal(plain.type):
         kind = NUMERIC
-        if pa.types.is_float16(plain.type):  # which not every version of Arrow can encode
+        if types.is_float16(plain.type):  # which not every version of Arrow can encode
             plain = plain.cast(pa.float32())
-    elif not _is_text(plain.type):
-        plain = _written(name, plain)
-    found, indices = _numbered(name, plain)
-    values = [_plain_value(value, missing_values) for value in found]
+    elif plain.type not in (pa.string(), pa.large_string(), pa.string_view()):
+        plain = _as_text(name, plain)
+    arrow_values, indices = _numbered(name, plain)
+    values = [_plain_value(value, missing_values) for value in arrow_values]
     if places is not None:
         indices = np.append(indices, np.int32(len(values)))[places]
-    _refuse_infinite(name, values, indices, weights)
+    infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
+    if infinite:
+        n_records = int(weights[np.isin(indices, infinite)].sum())
+        raise DataError(
+            f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing"
+        )
     return _ordered(values, indices, kind)
 
 
@@ -545,7 +551,7 @@ def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
 
     Where the places are those of the domain already, they are not copied unless somebody could change them.
     """
-    values = [_plain_value(each, frozenset()) for each in texts]
+    values = [_plain_value(value, frozenset()) for value in texts]
     if None not in values and len(set(values)) == len(values):
         return Column(codes, tuple(values)).tightened()
     return _ordered(values, codes, CATEGORICAL)
@@ -602,40 +608,14 @@ def _distinct(array: pa.ChunkedArray) -> tuple[pa.ChunkedArray, Integers]:
     return pa.chunked_array(values, type=kind), np.concatenate(places)
 
 
-def _refuse_infinite(name: str, values: list[Value], indices: Integers, weights: Integers) -> None:
-    infinite = [place for place, value in enumerate(values) if isinstance(value, float) and math.isinf(value)]
-    if infinite:
-        n_records = int(weights[np.isin(indices, infinite)].sum())
-        raise DataError(
-            f"column {name!r} has {n_records} infinite numbers; make them finite or leave them missing"
-        )
-
-
-def _is_numeric(arrow_type: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(
-        pa.types.is_integer(arrow_type) or pa.types.is_floating(arrow_type) or pa.types.is_decimal(arrow_type)
-    )
-
-
-def _is_text(arrow_type: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(
-        pa.types.is_string(arrow_type)
-        or pa.types.is_large_string(arrow_type)
-        or pa.types.is_string_view(arrow_type)
-    )
-
-
-def _written(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return dates, times and truth values as text."""
+def _as_text(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return dates, times, truth values and bytes as text."""
     import pyarrow as pa
 
     types = pa.types
-    writable = (types.is_null, types.is_boolean, types.is_date, types.is_time, types.is_timestamp, _is_binary)
-    if any(is_type(array.type) for is_type in writable):
+    writable = (types.is_null, types.is_boolean, types.is_date, types.is_time, types.is_timestamp)
+    binary = (types.is_binary, types.is_large_binary, types.is_binary_view)
+    if any(is_type(array.type) for is_type in (*writable, *binary)):
         try:
             return _timestamps_as_text(array) if types.is_timestamp(array.type) else array.cast(pa.string())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
@@ -643,16 +623,6 @@ def _written(name: str, array: pa.ChunkedArray) -> pa.ChunkedArray:
     # a damaged file may name any time zone
     kind = "".join(sign if sign.isprintable() else "?" for sign in str(array.type))
     raise DataError(f"column {name!r} has the type {kind}; give it as text or numbers")
-
-
-def _is_binary(arrow_type: pa.DataType) -> bool:
-    import pyarrow as pa
-
-    return bool(
-        pa.types.is_binary(arrow_type)
-        or pa.types.is_large_binary(arrow_type)
-        or pa.types.is_binary_view(arrow_type)
-    )
 
 
 def _timestamps_as_text(array: pa.ChunkedArray) -> pa.ChunkedArray:
