@@ -19,7 +19,7 @@ from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS
 from sfumato.sanitizers.perturb.changed_records import changed_release, records_of, with_codes
-from sfumato.sanitizers.perturb.noise import number_cells, numbers_of
+from sfumato.sanitizers.perturb.noise import number_cells
 
 
 @register
@@ -89,7 +89,7 @@ def _points(
     others = [name for name in names if not table[name].kind.is_ordered]
     numbers, values = np.empty((len(rows), len(numeric))), np.empty((len(rows), len(others)), dtype=np.int32)
     for place, name in enumerate(numeric):
-        of_records = numbers_of(table[name])[table[name].codes[rows]]
+        of_records = table[name].ordered_numbers[table[name].codes[rows]]
         present = of_records[~np.isnan(of_records)]
         spread = float(present.std()) if len(present) else 0.0
         numbers[:, place] = of_records / (spread or 1.0)
@@ -113,7 +113,7 @@ def _averages(column: Column, rows: Integers, group_of: Integers, *, floored: bo
     commonest = commonest_in(codes, group_of, n_groups, len(column.domain))
     if not column.kind.is_number:
         return with_codes(column, commonest[group_of])
-    numbers = numbers_of(column)
+    numbers = column.ordered_numbers
     is_present = ~np.isnan(numbers[codes])
     n_known = np.bincount(group_of[is_present], minlength=n_groups)
     sums = np.bincount(group_of[is_present], numbers[codes[is_present]], n_groups)
@@ -142,7 +142,7 @@ def _rounded(means: Floats, column: Column) -> Floats:
     """Round means to the precision of the numbers: whole, or a thousandth of their spread."""
     if column.is_whole:
         return np.rint(means)
-    spread = float(np.nanstd(numbers_of(column)))
+    spread = float(np.nanstd(column.ordered_numbers))
     return np.round(means, 3 - math.floor(math.log10(spread))) if spread > 0 else means
 
 

@@ -102,7 +102,7 @@ class Laplace:
         return tuple(dict.fromkeys(self.attributes)) or numeric
 
     def _blurred(self, name: str, column: Column, rows: Integers, add_noise: AddNoise) -> Cells:
-        numbers = numbers_of(column)
+        numbers = column.ordered_numbers
         present = numbers[~np.isnan(numbers)]
         if not len(present):
             raise ParameterError(f"{name!r} has no values; leave it out")
@@ -157,12 +157,6 @@ def _add_opendp_noise(values: Floats, scale: float) -> Floats:
     domain = opendp.vector_domain(opendp.atom_domain(T=float, nan=False))
     add_noise = opendp.m.make_laplace(domain, opendp.l1_distance(T=float), scale=scale)
     return np.array(add_noise(values.tolist()), dtype=np.float64)
-
-
-def numbers_of(column: Column) -> Floats:
-    """Return where the values of an ordered domain stand, NaN for a missing one."""
-    assert column.numbers is not None
-    return column.numbers
 
 
 def number_cells(noisy: Floats) -> Cells:

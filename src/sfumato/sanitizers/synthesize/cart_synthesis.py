@@ -16,7 +16,7 @@ from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import MOST_RECORDS, MadeRecords
-from sfumato.sanitizers.perturb.noise import number_cells, numbers_of
+from sfumato.sanitizers.perturb.noise import number_cells
 
 _MOST_CLASSES = 64
 """Attributes with more values than this are divided in the order of their values, as numbers are."""
@@ -149,7 +149,7 @@ def smoothed(column: Column, donors: Integers, rng: np.random.Generator) -> Floa
 
     They stay within the smallest and the largest number of the original; whole numbers stay whole.
     """
-    numbers = numbers_of(column)
+    numbers = column.ordered_numbers
     drawn = numbers[column.codes[donors]]
     present = drawn[~np.isnan(drawn)]
     if not len(present):
