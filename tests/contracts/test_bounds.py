@@ -151,8 +151,10 @@ def outside(bound: Any) -> set[float]:
         ends = {bound.least} if bound.is_open else {math.nextafter(bound.least, -math.inf)}
         return {*ends, -1, math.nextafter(bound.most, math.inf), 2 * bound.most}
     if isinstance(bound, AtMost):
-        return {bound.most + 1, 2 * bound.most}
-    return {bound.least - 1} if isinstance(bound, AtLeast) else {getattr(bound, "above", 0)}
+        return {bound.limit + 1, 2 * bound.limit}
+    if isinstance(bound, AtLeast):
+        return {bound.limit - 1}
+    return {bound.limit} if isinstance(bound, Above) else {0}
 
 
 @EVERY_NUMBER
@@ -202,7 +204,7 @@ def test_a_bound_is_that_of_every_number_inside() -> None:
     "name", ["journalist-risk", "marketer-risk", "k-map", "individual-risk", "population-uniqueness"]
 )
 def test_no_population_is_larger_than_all_people(name: str, releases: list[Release]) -> None:
-    most = next(bound.most for bound in bounds_in(PopulationSize) if isinstance(bound, AtMost))
+    most = next(bound.limit for bound in bounds_in(PopulationSize) if isinstance(bound, AtMost))
     taken = measure(releases[1], [{name: {"population-size": most}}])
     assert taken[0].value is not None or taken[0].detail
     with pytest.raises(

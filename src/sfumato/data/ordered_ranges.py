@@ -183,12 +183,8 @@ def _is_like_a_number(label: str) -> bool:
 def _number_readers(labels: Sequence[str]) -> list[Callable[[str], Key | None]]:
     """Return how numbers may be written; a mark before every three digits counts thousands."""
     if all(_THOUSANDS.fullmatch(label) for label in labels if _DIGITS.search(label)):
-        return [_thousands]
+        return [lambda label: number(re.sub(r"[.,' ]", "", label)) if _THOUSANDS.fullmatch(label) else None]
     return [number, lambda label: number(label, ",")]
-
-
-def _thousands(label: str) -> Key | None:
-    return number(re.sub(r"[.,' ]", "", label)) if _THOUSANDS.fullmatch(label) else None
 
 
 def _time_reader(pattern: re.Pattern[str]) -> Callable[[str], Key | None]:
@@ -211,13 +207,10 @@ _TIMES = tuple(
 
 def by_letters(label: str) -> Key:
     """Return where a word stands: small and large letters alike, numbers in it by their size."""
-    parts = _DIGITS.split(label.casefold())
-    return tuple(
-        part if place % 2 == 0 else _size(part, is_fraction=parts[place - 1].endswith((".", ",")))
-        for place, part in enumerate(parts)
-    )
-
-
-def _size(digits: str, *, is_fraction: bool) -> tuple[int, str]:
-    plain = digits.lstrip("0")
-    return (0, digits) if is_fraction else (len(plain), plain)
+    parts: list[Any] = _DIGITS.split(label.casefold())
+    # every second part is digits, which stand for a number unless a decimal mark precedes them
+    for place in range(1, len(parts), 2):
+        is_fraction = parts[place - 1].endswith((".", ","))
+        whole = parts[place].lstrip("0")
+        parts[place] = (0, parts[place]) if is_fraction else (len(whole), whole)
+    return tuple(parts)

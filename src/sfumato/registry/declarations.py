@@ -1,15 +1,15 @@
 """Declarations of methods: their needs, attackers, words, parameters and bounds.
 
-A fact stands on the class that it speaks of, so that a plug-in gets the same words, forms and report as
-what comes with sfumato.
+A class declares its own facts, so a plug-in gets the same words, forms and report as a method of sfumato.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from sfumato.runtime.errors import ParameterError
 
@@ -32,7 +32,7 @@ _MOST_SPELLED = 10**15
 
 @dataclass(frozen=True)
 class Detail:
-    """One of the further numbers that a measure tells.
+    """One of the further numbers that a measure reports.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Guarantee:
     ----------
     epsilon, delta
         Whether one unit is in the table changes the probability of any outcome at most by the factor
-        e^epsilon, and by delta beside.
+        e^epsilon, plus delta.
     unit
         Whose presence is hidden: that of one record, or of all records of a person.
     """
@@ -100,7 +100,7 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Attacker:
-    """An adversary whose eyes a privacy measure looks with.
+    """The adversary that a privacy measure models.
 
     Parameters
     ----------
@@ -130,63 +130,48 @@ class ParameterBound:
 
 
 @dataclass(frozen=True)
-class AtLeast(ParameterBound):
+class _OneEnd(ParameterBound):
+    """A bound that compares with one number."""
+
+    limit: float
+
+    words: ClassVar[str]
+    holds: ClassVar[Callable[[float, float], bool]]
+
+    def allows(self, value: float) -> bool:
+        """Return whether a number keeps the bound."""
+        return type(self).holds(value, self.limit)
+
+    def __str__(self) -> str:
+        return f"{self.words} {shown(self.limit)}"
+
+
+class AtLeast(_OneEnd):
     """Marks a parameter, or every number inside it, by the smallest number that it may be given."""
 
-    least: float
-
-    def allows(self, value: float) -> bool:
-        """Return whether a number keeps the bound."""
-        return value >= self.least
-
-    def __str__(self) -> str:
-        return f"at least {shown(self.least)}"
+    words, holds = "at least", operator.ge
 
 
-@dataclass(frozen=True)
-class Above(ParameterBound):
+class Above(_OneEnd):
     """Marks a parameter, or every number inside it, by a number that it must exceed."""
 
-    above: float
-
-    def allows(self, value: float) -> bool:
-        """Return whether a number keeps the bound."""
-        return value > self.above
-
-    def __str__(self) -> str:
-        return f"above {shown(self.above)}"
+    words, holds = "above", operator.gt
 
 
-@dataclass(frozen=True)
-class AtMost(ParameterBound):
+class AtMost(_OneEnd):
     """Marks a parameter, or every number inside it, by the largest number that it may be given.
 
     A parameter that costs time or memory in proportion is bounded far above any use, so that a slip of the
     finger ends in a line and not in a program that runs for years or takes the whole memory.
     """
 
-    most: float
-
-    def allows(self, value: float) -> bool:
-        """Return whether a number keeps the bound."""
-        return value <= self.most
-
-    def __str__(self) -> str:
-        return f"at most {shown(self.most)}"
+    words, holds = "at most", operator.le
 
 
-@dataclass(frozen=True)
-class Below(ParameterBound):
+class Below(_OneEnd):
     """Marks a parameter, or every number inside it, by a number that it must stay under."""
 
-    below: float
-
-    def allows(self, value: float) -> bool:
-        """Return whether a number keeps the bound."""
-        return value < self.below
-
-    def __str__(self) -> str:
-        return f"below {shown(self.below)}"
+    words, holds = "below", operator.lt
 
 
 @dataclass(frozen=True)
@@ -219,7 +204,7 @@ class Between(ParameterBound):
 
 
 _LARGEST = 1e300
-"""What no bounded number exceeds, to either side: what is computed with a larger one is infinite."""
+"""No bounded number may be larger, on either side of 0: computing with a larger one gives infinity."""
 
 RecordCount = Annotated[int, AtLeast(1), AtMost(10**12)]
 """The size of a class or group; no table has more records."""
@@ -232,7 +217,7 @@ PositiveShare = Annotated[float, Between(0, 1, "a share", is_open=True)]
 Probability = Annotated[float, Between(0, 1, "a probability")]
 RiskThreshold = Annotated[float, Between(0, 1, "a risk")]
 FileName = Annotated[str, Names("file")]
-"""A file, looked for beside the project file."""
+"""A file, looked for next to the project file."""
 AttributeName = Annotated[str, Names("attribute")]
 MeasureName = Annotated[str, Names("measure")]
 SanitizerName = Annotated[str, Names("sanitizer")]
@@ -274,14 +259,14 @@ def check_bound(name: str, hint: Any, value: Any) -> None:
     if marks:
         _check_number(name, value, marks, whole=hint.__origin__ is int)
     elif isinstance(value, Mapping) and len(inner) == 2:
-        for key, each in value.items():
-            check_bound(f"{name}.{key}", inner[1], each)
+        for key, number in value.items():
+            check_bound(f"{name}.{key}", inner[1], number)
     elif isinstance(value, (list, tuple)) and inner:
-        for each in value:
-            check_bound(name, inner[0], each)
+        for number in value:
+            check_bound(name, inner[0], number)
     elif value is not None and type(None) in inner:
-        for each in inner:
-            check_bound(name, each, value)
+        for part in inner:
+            check_bound(name, part, value)
 
 
 def _check_number(name: str, value: Any, marks: tuple[Any, ...], *, whole: bool) -> None:
