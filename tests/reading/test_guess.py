@@ -15,15 +15,11 @@ from hypothesis import strategies as st
 
 from sfumato.data.hierarchy import Dates, Intervals, Nested, Prefixes
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import (
-    Table,
-)
+from sfumato.data.table import Table
 from sfumato.reading.datasets import FOLDER, adult_records
 from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 SECRET = "SECRETVALUE"
 IDENTIFYING, QUASI = "identifying", "quasi-identifying"

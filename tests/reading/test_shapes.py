@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from sfumato.data.hierarchy import Dates, Prefixes
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import (
-    Table,
-)
+from sfumato.data.table import Table
 from sfumato.reading.column_shapes import (
     DateFormat,
     as_dates,
@@ -21,9 +19,7 @@ from sfumato.reading.column_shapes import (
     decimal_mark,
     likely_missing_values,
 )
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 # Numbers
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from sfumato.reading.dialect import bomb, most_unpacked
 from sfumato.reading.formats import Format, check_columns, damaged, too_large
@@ -27,30 +27,25 @@ def read_ipc(path: Path) -> pa.Table:
         with pa.OSFile(str(path)) as source:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
-            batches = _batches(path, source, is_file_format=is_file_format)
-            return validated(pa.Table.from_batches(*batches))
+            reader = (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source)
+            n_left, batches = most_unpacked(path), []
+            # one by one, so that a file that grows too much is noticed early
+            for batch in (
+                map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader
+            ):
+                # what is damaged must not be counted: Arrow would look beyond its end
+                batch.validate(full=True)
+                n_left -= batch.nbytes
+                if n_left < 0:
+                    raise bomb(path)
+                batches.append(batch)
+            return validated(pa.Table.from_batches(batches, reader.schema))
     except (MemoryError, pa.ArrowCapacityError):
         refusal = too_large(path)
     except (pa.ArrowException, OSError, UnicodeError):
         refusal = damaged(path)
     # raised out here: what Arrow says may show a value
     raise refusal
-
-
-def _batches(path: Path, source: Any, *, is_file_format: bool) -> tuple[list[Any], Any]:
-    """Return the batches of a file, read one by one so that a file that grows too much is noticed early."""
-    import pyarrow as pa
-
-    left = most_unpacked(path)
-    reader = (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source)
-    batches = []
-    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader:
-        batch.validate(full=True)  # what is damaged must not be counted: Arrow would look beyond its end
-        left -= batch.nbytes
-        if left < 0:
-            raise bomb(path)
-        batches.append(batch)
-    return batches, reader.schema
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ How = Literal["same", "scaled", "follows"]
 
 _ROWS_LOOKED_AT_FIRST = 1_000
 _PAIRS_LOOKED_AT_FIRST = 8
-_COLUMNS_A_LINE = 500
-"""After so many columns progress is told: less wide tables are compared at once."""
+_COLUMNS_PER_MESSAGE = 500
+"""A message reports progress after this many columns; narrower tables are done before it is due."""
 _ROWS_RANKED = 5_000
 _BITS = 20.0
 """So many bits must agree before an agreement is taken for more than chance."""
@@ -67,7 +67,7 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     names, groups = tuple(table.columns), _ColumnGroups.of(table)
     followers: list[list[int]] = []
     for place, group in enumerate(groups.of_column):
-        if place and place % _COLUMNS_A_LINE == 0:
+        if place and place % _COLUMNS_PER_MESSAGE == 0:
             tell(f"{place:,} of {len(names):,} columns compared with the others")
         if group == len(followers):  # groups are numbered as they appear
             followers.append(groups.columns_following(group))
@@ -153,7 +153,7 @@ class _ColumnGroups:
             tuple(codes),
             np.column_stack([column[rows] for column in codes]),
             np.array([int(column.max()) + 1 for column in codes]),
-            np.array([*map(_entropy, codes)]),
+            np.array([_bits(np.bincount(column) / len(column)) for column in codes]),
         )
 
     def columns_following(self, group: int) -> list[int]:
@@ -196,11 +196,8 @@ def _follows(column: Codes, other: Codes) -> bool:
     return bool((first[other] == column).all())
 
 
-def _entropy(codes: Codes) -> float:
-    return _bits(np.bincount(codes) / len(codes))
-
-
 def _bits(shares: Floats) -> float:
+    """Return the entropy of shares in bits."""
     present = shares[shares > 0]
     return float(-(present * np.log2(present)).sum())
 

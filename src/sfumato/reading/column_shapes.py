@@ -110,16 +110,14 @@ def decimal_mark_without(table: Table, missing: frozenset[str]) -> str:
 def _has_decimals(values: Sequence[str], mark: str) -> bool:
     """Whether these are numbers whose mark is decimal, not a mark between thousands."""
     if not all(map(_NUMBER[mark].fullmatch, values)):
-        others = (other for other in THOUSANDS_MARKS if other != mark)
-        return any(_has_both(values, mark, other) for other in others)
+        return any(
+            any(mark in value and other in value for value in values)
+            and _in_thousands(values, mark, other) is not None
+            for other in THOUSANDS_MARKS
+            if other != mark
+        )
     marked = [value for value in values if mark in value]
     return not all(map(_GROUPED[mark].fullmatch, marked))
-
-
-def _has_both(values: Sequence[str], decimal: str, thousands: str) -> bool:
-    """Whether one value has both marks and all can be read with them."""
-    both = any(decimal in value and thousands in value for value in values)
-    return both and _in_thousands(values, decimal, thousands) is not None
 
 
 def _texts(column: Column, without: frozenset[str]) -> list[str]:
@@ -257,15 +255,11 @@ def _odd_words(column: Column, table: Table, without: frozenset[str]) -> list[st
     if not 1 <= len(odd) <= _MOST_WORDS or regular < _FEWEST_REGULAR:
         return []
     rest = _texts(column, without.union(odd))
-    if as_dates(rest) is None and not any(_reads(rest, mark) for mark in ".,"):
+    pairs = [(decimal, mark) for decimal in ".," for mark in ("", *THOUSANDS_MARKS) if mark != decimal]
+    if as_dates(rest) is None and all(as_numbers(rest, *marks) is None for marks in pairs):
         return []
     counts = np.bincount(column.codes, weights=table.weights, minlength=len(column.domain))
     return [word for word in odd if counts[column.domain.index(word)] > 1]
-
-
-def _reads(values: Sequence[str], decimal: str) -> bool:
-    others = ("", *(mark for mark in THOUSANDS_MARKS if mark != decimal))
-    return any(as_numbers(values, decimal, mark) is not None for mark in others)
 
 
 def _is_regular(values: Sequence[str]) -> bool:

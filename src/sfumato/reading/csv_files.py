@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sfumato.reading.dialect import (
     UNSTATED,
@@ -65,14 +65,17 @@ class CsvFile:
         require_file(path)
         scan = scanned(path, stated.encoding)
         dialect = dialect_of(path, scan, stated.separator, stated.quote)
-        file = cls(path, scan, dialect, tuple(_header(path, scan, dialect)))
+        file = cls(path, scan, dialect, _header(path, scan, dialect))
         check_names(path, file.names)
         return file
 
     @property
     def names(self) -> list[str]:
         """The names of the columns, without blanks around them."""
-        return _with_row_names([name.strip() for name in self.header])
+        first, *rest = [name.strip() for name in self.header]
+        # R and pandas write the names or numbers of the rows into an unnamed first column
+        has_row_names = not first and rest and _ROW_NAMES not in rest
+        return [_ROW_NAMES if has_row_names else first, *rest]
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the raw texts of these columns in batches, in the order of the file."""
@@ -102,26 +105,30 @@ class CsvFile:
 
 def read_csv(path: Path, stated: StatedDialect = UNSTATED) -> pa.Table:
     """Read a CSV file as encoded texts without the blanks around them."""
+    from pyarrow import ArrowCapacityError, ArrowException
+    from pyarrow import csv as arrow_csv
+
     file = CsvFile.opened(path, stated)
-    table = _parsed(path, file.dialect, file.header)
-    if table is None:
-        raise _unreadable_record(path, file.dialect, file.header)
+    problem = None
+    try:
+        options = _options(file.dialect, file.header, _skip_blank, use_threads=True)
+        table = arrow_csv.read_csv(_input(path), **options)
+    except (MemoryError, ArrowCapacityError):
+        problem = too_large(path)
+    except (ArrowException, OSError):
+        problem = _unreadable_record(path, file.dialect, file.header)
+    if problem is not None:
+        raise problem
     if table.num_rows == 0:
         raise no_records(path)
     last = table.column(table.num_columns - 1)[-1].as_py()
     if _swallows_the_rest(last, file.scan, file.dialect):
         raise _open_quote(path)
     stripped = without_blanks(path, table.rename_columns(file.names))
-    for words in mixed_numbers(
-        dict(zip(stripped.column_names, map(_single_chunk, stripped.columns), strict=True))
-    ):
+    # each column that `without_blanks` makes has one chunk
+    for words in mixed_numbers({name: stripped.column(name).chunk(0) for name in file.names}):
         report(f"{path.name}: {words}")
     return stripped
-
-
-def _single_chunk(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Return the single chunk of a column that `without_blanks` made."""
-    return column.chunk(0)
 
 
 def without_blanks(path: Path, table: pa.Table) -> pa.Table:
@@ -132,20 +139,17 @@ def without_blanks(path: Path, table: pa.Table) -> pa.Table:
     return pa.table([_stripped(path, name, column) for name, column in columns], names=table.column_names)
 
 
-def _with_row_names(names: list[str]) -> list[str]:
-    """Name an unnamed first column, in which R and pandas write the names or numbers of the rows."""
-    first, *rest = names
-    return [_ROW_NAMES, *rest] if not first and rest and _ROW_NAMES not in rest else names
-
-
-def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
+def _header(path: Path, scan: Scan, dialect: Dialect) -> tuple[str, ...]:
     """Return the column names as the parser sees them, since types are given by these names."""
-    from pyarrow import ArrowException
+    from pyarrow import ArrowException, BufferReader
     from pyarrow import csv as arrow_csv
 
     try:
-        with arrow_csv.open_csv(_head(path), **_options(dialect, [], lambda row: "skip")) as reader:
-            return list(reader.schema.names)
+        with _input(path) as file:
+            # two blocks are enough to parse the header without reading ahead
+            head = BufferReader(file.read(2 * _BLOCK))
+        with arrow_csv.open_csv(head, **_options(dialect, [], lambda row: "skip")) as reader:
+            return tuple(reader.schema.names)
     except MemoryError:
         raise too_large(path) from None
     except ArrowException:
@@ -157,32 +161,10 @@ def _header(path: Path, scan: Scan, dialect: Dialect) -> list[str]:
     raise no_records(path) if len(scan.sample.strip().splitlines()) == 1 else _open_quote(path)
 
 
-def _parsed(path: Path, dialect: Dialect, names: Sequence[str]) -> pa.Table | None:
-    """Return the table of raw texts, or ``None`` when some record cannot be read."""
-    from pyarrow import ArrowCapacityError, ArrowException
-    from pyarrow import csv as arrow_csv
-
-    try:
-        return arrow_csv.read_csv(_input(path), **_options(dialect, names, _skip_blank, use_threads=True))
-    except (MemoryError, ArrowCapacityError):
-        pass
-    except (ArrowException, OSError):
-        return None
-    raise too_large(path)
-
-
 def _input(path: Path) -> Any:
     from pyarrow import input_stream
 
     return input_stream(str(path), compression="gzip" if is_gzip(path) else None)
-
-
-def _head(path: Path) -> Any:
-    """Return the first two blocks, which are enough to parse the header without reading ahead."""
-    from pyarrow import BufferReader
-
-    with _input(path) as file:
-        return BufferReader(file.read(2 * _BLOCK))
 
 
 def _options(
@@ -261,7 +243,6 @@ def _swallows_the_rest(last: str, scan: Scan, dialect: Dialect) -> bool:
 
 def _stripped(path: Path, name: str, column: pa.ChunkedArray) -> pa.DictionaryArray:
     import pyarrow as pa
-    from pyarrow import compute
 
     try:
         encoded = column.combine_chunks()
@@ -271,13 +252,21 @@ def _stripped(path: Path, name: str, column: pa.ChunkedArray) -> pa.DictionaryAr
         raise DataError(
             f"{path.name}: column {name!r} holds more than 2 GiB of different texts; leave the column out"
         )
-    texts = compute.utf8_trim_whitespace(encoded.dictionary)
-    texts = compute.if_else(compute.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    texts = _trimmed(encoded.dictionary)
     if texts.equals(encoded.dictionary):
         return encoded
     # texts that differed only in blanks are now equal, so they need one code
     merged = texts.dictionary_encode()
     return pa.DictionaryArray.from_arrays(merged.indices.take(encoded.indices), merged.dictionary)
+
+
+def _trimmed(texts: pa.Array) -> pa.Array:
+    """Return texts without the blanks around them; an empty one is missing."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    trimmed = compute.utf8_trim_whitespace(texts)
+    return compute.if_else(compute.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
 
 
 @dataclass(frozen=True)
@@ -287,15 +276,12 @@ class CsvFiles:
     files: tuple[Path, ...]
     stated: StatedDialect = UNSTATED
 
+    parquet: ClassVar[tuple[Path, ...]] = ()
+
     @property
     def label(self) -> str:
         """The name of the source in messages."""
         return label_of(self.files)
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """No file."""
-        return ()
 
     @cached_property
     def _opened(self) -> tuple[CsvFile, ...]:
@@ -319,12 +305,14 @@ class CsvFiles:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns, without blanks around texts."""
+        import pyarrow as pa
+
         some, empty = False, None
         for file in self._opened:
             try:
                 for batch in file.batches(names):
                     some = True
-                    yield _without_blanks(batch)
+                    yield pa.record_batch([_trimmed(texts) for texts in batch.columns], names=list(names))
             except NoRecords as error:
                 empty = error
         if not some and empty is not None:
@@ -342,16 +330,6 @@ def _with_records(read: Callable[[Path], T], files: Sequence[Path]) -> list[T]:
     if not contents and empty is not None:
         raise empty
     return contents
-
-
-def _without_blanks(batch: pa.RecordBatch) -> pa.RecordBatch:
-    import pyarrow as pa
-    from pyarrow import compute
-
-    trimmed = [compute.utf8_trim_whitespace(column) for column in batch.columns]
-    nothing = pa.scalar(None, pa.string())
-    texts = [compute.if_else(compute.equal(column, ""), nothing, column) for column in trimmed]
-    return pa.record_batch(texts, names=batch.schema.names)
 
 
 def write_csv(table: pa.Table, place: Path) -> None:

@@ -66,8 +66,6 @@ def _array(values: Sequence[Any]) -> pa.Array:
     try:
         return pa.array(values)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return pa.array([_written(value) for value in values], pa.string())
-
-
-def _written(value: Any) -> str | None:
-    return text(value) if value is None or isinstance(value, (str, int, float)) else str(value)
+        known = (type(None), str, int, float)
+        texts = [text(value) if isinstance(value, known) else str(value) for value in values]
+        return pa.array(texts, pa.string())

@@ -13,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sfumato.data.table import text
@@ -153,6 +153,8 @@ class SqlQuery:
     database: Database
     query: str
 
+    parquet: ClassVar[tuple[Path, ...]] = ()
+
     @property
     def label(self) -> str:
         """The name of the source in messages."""
@@ -162,11 +164,6 @@ class SqlQuery:
     def files(self) -> tuple[Path, ...]:
         """The files of the database."""
         return self.database.files
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """No file."""
-        return ()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -202,17 +199,14 @@ def sql_query(database: Database, table: str | None, query: str | None) -> SqlQu
         # the line ends where a comment may stand in it
         return SqlQuery(database, query.strip().rstrip(";") + "\n")
     if table is not None and query is None:
-        return SqlQuery(database, f"SELECT * FROM {_place(database, table)}")
+        # a dot comes after the schema, unless it is part of the name
+        is_one_name = "." in table and not database.lists_schemas and table in database.tables()
+        name = quoted(table) if is_one_name else ".".join(map(quoted, table.split(".")))
+        return SqlQuery(database, f"SELECT * FROM {name}")
     if table is not None:
         raise DataError(f"{database.name}: give a table or a query, not both")
     names = ", ".join(database.tables())
     raise DataError(f'{database.name} is a database; name the table, as table = "..." ({names})')
-
-
-def _place(database: Database, table: str) -> str:
-    """Return a table's name in SQL: with its schema before a dot, unless the dot is part of the name."""
-    is_one_name = "." in table and not database.lists_schemas and table in database.tables()
-    return quoted(table) if is_one_name else ".".join(map(quoted, table.split(".")))
 
 
 def changed_types(label: str) -> DataError:
@@ -302,20 +296,16 @@ def _sqlite_records(path: Path, query: str, schema: pa.Schema) -> Iterator[pa.Re
     """Yield the records of a query; numbers in a column of texts become texts."""
     import pyarrow as pa
 
+    def column(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+        if pa.types.is_string(kind):
+            return pa.array(map(text, values), kind)
+        if pa.types.is_floating(kind):
+            return pa.array([None if value is None else float(value) for value in values], kind)
+        return pa.array(values, kind)
+
     for rows in _sqlite_answer(path, query):
-        columns = [
-            pa.array([_converted(value, field.type) for value in values], field.type)
-            for values, field in zip(zip(*rows, strict=True), schema, strict=True)
-        ]
-        yield pa.record_batch(columns, schema=schema)
-
-
-def _converted(value: Any, kind: pa.DataType) -> Any:
-    import pyarrow as pa
-
-    if pa.types.is_string(kind):
-        return text(value)
-    return float(value) if value is not None and pa.types.is_floating(kind) else value
+        columns = zip(zip(*rows, strict=True), schema.types, strict=True)
+        yield pa.record_batch([column(values, kind) for values, kind in columns], schema=schema)
 
 
 def _sqlite_answer(path: Path, query: str, *, with_names: bool = False) -> Iterator[list[Any]]:

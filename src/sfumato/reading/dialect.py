@@ -11,11 +11,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from sfumato.reading.mixed_writing import MixedLines, mixed_lines, report
+from sfumato.reading.mixed_writing import mixed_lines, report
 from sfumato.runtime.errors import DataError
 from sfumato.runtime.files import why_unreadable
 
@@ -96,7 +95,7 @@ def sniff(
     return dialect_of(path, scanned(path, encoding), separator, quote)
 
 
-# What a text file tells about itself
+# Encoding
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,10 @@ def scanned(path: Path, encoding: str | None) -> Scan:
     else:
         scans = (_scan_as(path, guess, is_guess=True) for guess in _guesses(path))
         scan = next((scan for scan in scans if scan is not None), None)
-        mixed = None if scan is not None and scan.encoding != _LAST_GUESS else _mixed_lines(path)
+        mixed = None
+        if scan is None or scan.encoding == _LAST_GUESS:
+            with _opened(path) as stream:
+                mixed = mixed_lines(stream)
         detail = "" if mixed is None else f": {mixed}"
         trouble = f"{path.name} is written in an encoding that cannot be told{detail}; {_ENCODING_REMEDY}"
         if mixed is not None and scan is not None:
@@ -159,38 +161,27 @@ def _guesses(path: Path) -> tuple[str, ...]:
 def _scan_as(path: Path, encoding: str, *, is_guess: bool = False) -> Scan | None:
     """Return the scan, or ``None`` when this is not the encoding of the file."""
     sample = last = ""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    n_left, chunk = most_unpacked(path), b"\n"
     try:
-        for text in _texts(path, encoding):
-            # nearly all bytes decode as Windows-1252: only text without control characters is it
-            if is_guess and encoding == _LAST_GUESS and _CONTROL.search(text):
-                return None
-            if "\0" in text:
-                raise DataError(f"{path.name} holds NUL characters; remove them or {_ENCODING_REMEDY}")
-            sample = sample or text[:_SAMPLE]
-            last = text.rstrip()[-1:] or last
+        with _opened(path) as stream:
+            while chunk:
+                chunk = stream.read(_CHUNK)
+                n_left -= len(chunk)
+                if n_left < 0:
+                    raise bomb(path)
+                # the byte order mark is no part of the text
+                text = decoder.decode(chunk, final=not chunk).removeprefix("\ufeff")
+                # nearly all bytes decode as Windows-1252: only text without control characters is it
+                if is_guess and encoding == _LAST_GUESS and _CONTROL.search(text):
+                    return None
+                if "\0" in text:
+                    raise DataError(f"{path.name} holds NUL characters; remove them or {_ENCODING_REMEDY}")
+                sample = sample or text[:_SAMPLE]
+                last = text.rstrip()[-1:] or last
     except UnicodeError:
         return None
     return Scan(encoding, sample, last)
-
-
-def _mixed_lines(path: Path) -> MixedLines | None:
-    with _opened(path) as stream:
-        return mixed_lines(stream)
-
-
-def _texts(path: Path, encoding: str) -> Iterator[str]:
-    with _opened(path) as stream:
-        for text in codecs.iterdecode(_chunks(path, stream), encoding):
-            yield text.removeprefix("\ufeff")  # the byte order mark is no part of the text
-
-
-def _chunks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
-    left = most_unpacked(path)
-    for chunk in iter(partial(stream.read, _CHUNK), b""):
-        left -= len(chunk)
-        if left < 0:
-            raise bomb(path)
-        yield chunk
 
 
 def most_unpacked(path: Path) -> int:
@@ -214,7 +205,7 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise DataError(f"{path.name} is not a whole gzip file; compress it again") from None
         except OSError as error:
-            raise DataError(f"{path.name} cannot be read: {error.strerror}; copy it anew") from None
+            raise DataError(f"{path.name} cannot be read: {error.strerror}; copy it again") from None
 
 
 def is_gzip(path: Path) -> bool:
@@ -236,7 +227,7 @@ def dialect_of(path: Path, scan: Scan, separator: str | None, quote: str | None)
     """Choose the separator and the quote that suit the scanned text best, unless they are given."""
     if quote is not None and quote not in _QUOTES:
         raise DataError(f"{path.name}: {quote!r} cannot be the quote; give \" or '")
-    if separator is not None and not _can_separate(separator):
+    if separator is not None and (len(separator) != 1 or not separator.isascii() or separator in "\0\r\n\"'"):
         raise DataError(f"{path.name}: {separator!r} cannot be the separator; give one ASCII character")
     pairs = [
         (some_separator, some_quote)
@@ -247,22 +238,19 @@ def dialect_of(path: Path, scan: Scan, separator: str | None, quote: str | None)
     return Dialect(separator=best[0], encoding=scan.encoding, quote=best[1])
 
 
-def _can_separate(separator: str) -> bool:
-    return len(separator) == 1 and separator.isascii() and separator not in "\0\r\n\"'"
-
-
 def _likely_quotes(sample: str) -> tuple[str, ...]:
     """Return the possible quotes, the likelier one first."""
-    double, single = (_n_wrapped(sample, quote) for quote in _QUOTES)
+    double, single = (
+        len(re.findall(_WRAPPED.replace("Q", quote), sample, re.MULTILINE)) for quote in _QUOTES
+    )
     if single <= double:
         return ('"',)
     # a lone 'word' is rather a value in inverted commas than a quoted field
     return ("'", '"') if 2 * single >= sample.strip().count("\n") + 1 else ('"', "'")
 
 
-def _n_wrapped(sample: str, quote: str) -> int:
-    inside = rf"[^{quote}\r\n]*(?:{quote}{quote}[^{quote}\r\n]*)*"
-    return len(re.findall(rf"(?:^|[,;\t|]){quote}{inside}{quote}(?=[,;\t|\r]|$)", sample, re.MULTILINE))
+_WRAPPED = r"(?:^|[,;\t|])Q[^Q\r\n]*(?:QQ[^Q\r\n]*)*Q(?=[,;\t|\r]|$)"
+"""A field wrapped in the quote Q."""
 
 
 def _consistency(scan: Scan, separator: str, quote: str) -> tuple[float, int]:

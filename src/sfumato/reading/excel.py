@@ -14,7 +14,7 @@ from xml.parsers import expat
 from sfumato.data.table import text
 from sfumato.reading.dialect import bomb, most_unpacked
 from sfumato.reading.formats import Format
-from sfumato.reading.worksheets import Cell, Sheets, sheets_of
+from sfumato.reading.worksheets import Sheets, sheets_of
 from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError
 from sfumato.runtime.processes import read_in_child
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PACKED = (".xlsx", ".xlsm", ".ods")
-"""Spelled so, the formats whose sheets are measured before they are read; ``.XLSX`` may hold any."""
+"""Suffixes whose sheets are measured before they are read; a file ``.XLSX`` may hold any format."""
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)([0-9]+)["']""")
 _ROW, _NEXT = re.compile(rb"<(?:\w+:)?row\b"), re.compile(rb"<(?:\w+:)?c\b")
 _CELL = 32  # bytes that an empty cell takes
@@ -43,7 +43,17 @@ def read_excel(path: Path) -> pa.Table:
     """
     import pyarrow as pa
 
-    header, *records = _rows(path)
+    sheets = [rows for rows in _sheets(path) if rows]
+    if not sheets:
+        raise DataError(f"{path.name} is empty; the first row must name the columns")
+    if len(sheets) > 1:
+        raise DataError(
+            f"{path.name} has {len(sheets)} sheets that are not empty; keep the one with the records, or "
+            "save that one as CSV"
+        )
+    header, *records = sheets[0]
+    if not records:
+        raise DataError(f"{path.name} has a header and no records")
     width = max(place + 1 for place, cell in enumerate(header) if cell != "")
     if any(cell != "" for row in records for cell in row[width:]):
         raise DataError(f"{path.name} has cells beyond the columns that the first row names; name them there")
@@ -53,22 +63,8 @@ def read_excel(path: Path) -> pa.Table:
     return pa.Table.from_arrays(arrays, names)
 
 
-def _rows(path: Path) -> list[list[Cell]]:
-    """Return the header and the records, without rows that are empty."""
-    sheets = [rows for rows in _sheets(path) if rows]
-    if not sheets:
-        raise DataError(f"{path.name} is empty; the first row must name the columns")
-    if len(sheets) > 1:
-        raise DataError(
-            f"{path.name} has {len(sheets)} sheets that are not empty; keep the one with the records, or "
-            "save that one as CSV"
-        )
-    if len(sheets[0]) == 1:
-        raise DataError(f"{path.name} has a header and no records")
-    return sheets[0]
-
-
 def _sheets(path: Path) -> Sheets:
+    """Return the rows of every sheet, without those that are empty."""
     if path.suffix in _PACKED:
         _refuse_bomb(path)
         sheets = sheets_of(path) if _is_well_formed(path) else None
@@ -98,7 +94,7 @@ def _refuse_bomb(path: Path) -> None:
         if _CELL * n_rows * n_columns > most:
             raise DataError(
                 f"{path.name} has a sheet of {n_rows} rows and {n_columns} columns, nearly all of it empty; "
-                "remove what stands outside the records, or save the sheet as CSV"
+                "remove what is outside the records, or save the sheet as CSV"
             )
 
 

@@ -97,23 +97,21 @@ class Format:
     def records(self, path: Path) -> pa.Table:
         """Return the records of one file, or refuse it in a line that shows no value."""
         require_file(path)
-        table = as_arrow(self.read(path)) if self.reads_safely else _read_in_child(self, path)
+        if self.reads_safely:
+            table = as_arrow(self.read(path))
+        else:
+            answer = read_in_child(answer_with_records, path, most_unpacked(path), Packed.of(self.read))
+            if isinstance(answer, str):
+                raise DataError(answer)
+            if answer is None:
+                raise damaged(path)
+            # Arrow must not look beyond the end of what a damaged process sends
+            answer.validate(full=True)
+            table = answer
         check_columns(path, table.schema)
         if table.num_rows == 0:
             raise no_records(path)
         return table
-
-
-def _read_in_child(file_format: Format, path: Path) -> pa.Table:
-    """Return what a format's function reads, in a process that a file cannot take anything with it."""
-    answer = read_in_child(answer_with_records, path, most_unpacked(path), Packed.of(file_format.read))
-    if isinstance(answer, str):
-        raise DataError(answer)
-    if answer is None:
-        raise damaged(path)
-    # what a damaged process sends must not be looked beyond
-    answer.validate(full=True)
-    return answer
 
 
 def answer_with_records(path: Path, read: Callable[[Path], Records]) -> pa.Table | str:

@@ -56,8 +56,9 @@ class MixedLines:
     first_other: int
 
     def __str__(self) -> str:
+        lines = "line" if self.n_utf8 == 1 else "lines"
         return (
-            f"{_plural(self.n_utf8, 'line')} in UTF-8 (the first is line {self.first_utf8:,}) and "
+            f"{self.n_utf8:,} {lines} in UTF-8 (the first is line {self.first_utf8:,}) and "
             f"{self.n_other:,} in another encoding (the first is line {self.first_other:,})"
         )
 
@@ -73,18 +74,14 @@ def mixed_lines(lines: Iterable[bytes]) -> MixedLines | None:
     counts, first = [0, 0], [0, 0]
     for number, line in enumerate(lines, start=1):
         if not line.isascii():
-            is_other = not _is_utf8(line)
+            try:
+                line.decode("utf-8")
+                is_other = False
+            except UnicodeDecodeError:
+                is_other = True
             counts[is_other] += 1
             first[is_other] = first[is_other] or number
     return MixedLines(counts[0], first[0], counts[1], first[1]) if all(counts) else None
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 # Numbers
@@ -144,23 +141,18 @@ def _notation_counts(column: pa.DictionaryArray, ways: Mapping[int, tuple[str, s
 
 def _ways(texts: pa.Array) -> dict[int, tuple[str, str]]:
     """Return the marks between thousands and of decimals for the texts that show them."""
-    if not _are_numbers(texts[:_SAMPLE].to_pylist()) or not _has_two_marks(texts):
+    from pyarrow import compute
+
+    sample = [value for value in texts[:_SAMPLE].to_pylist() if value]
+    n_numbers = sum(map(bool, map(_LIKE_A_NUMBER.fullmatch, sample)))
+    if not sample or n_numbers < _MOSTLY * len(sample):
+        return {}
+    # nearly all columns of numbers have one of the marks, and need no more checks
+    marks = (r"\.", ",", "['\u2019]", r"[ \x{00a0}\x{202f}]")
+    if sum(bool(compute.any(compute.match_substring_regex(texts, mark)).as_py()) for mark in marks) < 2:
         return {}
     places = enumerate(texts.to_pylist())
     return {place: way for place, value in places if value and (way := _way(value)) is not None}
-
-
-def _are_numbers(values: list[str | None]) -> bool:
-    present = [value for value in values if value]
-    return bool(present) and sum(map(bool, map(_LIKE_A_NUMBER.fullmatch, present))) >= _MOSTLY * len(present)
-
-
-def _has_two_marks(texts: pa.Array) -> bool:
-    """Whether two of the marks occur: nearly all columns of numbers have one, and need no more checks."""
-    from pyarrow import compute
-
-    marks = (r"\.", ",", "['\u2019]", r"[ \x{00a0}\x{202f}]")
-    return sum(bool(compute.any(compute.match_substring_regex(texts, mark)).as_py()) for mark in marks) > 1
 
 
 def _way(value: str) -> tuple[str, str] | None:
@@ -175,7 +167,3 @@ def _way(value: str) -> tuple[str, str] | None:
 def _pattern(thousands: str, decimal: str) -> str:
     """Write a notation with nines, which reveal no value."""
     return ("9" if not thousands else f"9{thousands}999") + (f"{decimal}9" if decimal else "")
-
-
-def _plural(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

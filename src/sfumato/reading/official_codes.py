@@ -133,21 +133,17 @@ def _ages(words: str, values: Sequence[str]) -> Code | None:
     if numbers is None or max(numbers) > _OLDEST or all(value.isdecimal() for value in values):
         return None
     ordered = [value for _, value in sorted(zip(numbers, values, strict=True))]
-    tree = _decades(dict(zip(values, numbers, strict=True)), ordered) if in_years else _pairs(ordered)
+    if in_years:
+        decade_of = {value: number // 10 * 10 for value, number in zip(values, numbers, strict=True)}
+        tree = _grouped(ordered, lambda value: f"{decade_of[value]} to {decade_of[value] + 9} years")
+    else:
+        tree = _pairs(ordered)
     return Code("quasi-identifying", "ages in words, which others may know", Nested(tree) if tree else None)
 
 
 def _all(shape: re.Pattern[str], values: Sequence[str]) -> list[int] | None:
     matches = [shape.fullmatch(value) for value in values]
     return [int(match[1]) for match in matches if match] if all(matches) else None
-
-
-def _decades(number_of: Mapping[str, int], ordered: Sequence[str]) -> Mapping[str, list[str]]:
-    def decade(value: str) -> str:
-        first = number_of[value] // 10 * 10
-        return f"{first} to {first + 9} years"
-
-    return _grouped(ordered, decade)
 
 
 def _pairs(ordered: Sequence[str]) -> Mapping[str, list[str]]:

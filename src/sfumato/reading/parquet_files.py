@@ -82,42 +82,45 @@ class ParquetFiles:
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        wanted = pa.schema([self.schema.field(name) for name in names])
-        for path in self.files:
-            try:
-                with pq.ParquetFile(path) as file:
-                    for batch in file.iter_batches(ROWS_AT_ONCE, columns=list(names)):
-                        yield from pa.Table.from_batches([batch]).select(names).cast(wanted).to_batches()
-                is_whole = True
-            except (pa.ArrowException, OSError, UnicodeError):
-                is_whole = False
-            if not is_whole:
-                raise damaged(path)
+        return self._batches(names, pa.schema([self.schema.field(name) for name in names]))
 
     def encoded_batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns, texts as dictionaries; each batch has its own."""
+        return self._batches(names, None)
+
+    def _batches(self, names: Sequence[str], wanted: pa.Schema | None) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns, cast to a schema; without one, texts as dictionaries."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        columns, n_at_once = list(names), ROWS_AT_ONCE
         for path in self.files:
             try:
-                with pq.ParquetFile(path, read_dictionary=list(names)) as file:
-                    for batch in file.iter_batches(_n_at_once(file.metadata), columns=list(names)):
-                        batch.validate(full=True)
-                        yield batch.select(list(names))
+                with pq.ParquetFile(path, read_dictionary=columns if wanted is None else None) as file:
+                    if wanted is None:
+                        n_bytes = max(_declared_bytes(file.metadata), 1)
+                        n_fitting = _BYTES_AT_ONCE * file.metadata.num_rows // n_bytes
+                        n_at_once = max(1, min(_ENCODED_AT_ONCE, n_fitting))
+                    for batch in file.iter_batches(n_at_once, columns=columns):
+                        if wanted is None:
+                            batch.validate(full=True)
+                            yield batch.select(columns)
+                        else:
+                            yield from (
+                                pa.Table.from_batches([batch]).select(columns).cast(wanted).to_batches()
+                            )
                 is_whole = True
             except (pa.ArrowException, OSError, UnicodeError, KeyError):
                 is_whole = False
+            # raised out here: what Arrow says may show a value
             if not is_whole:
                 raise damaged(path)
 
 
-def _n_at_once(metadata: pq.FileMetaData) -> int:
-    """Return how many records of a file to read at once."""
-    n_bytes = sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
-    return max(1, min(_ENCODED_AT_ONCE, _BYTES_AT_ONCE * metadata.num_rows // max(n_bytes, 1)))
+def _declared_bytes(metadata: pq.FileMetaData) -> int:
+    """Return the unpacked size that a file declares."""
+    return sum(metadata.row_group(place).total_byte_size for place in range(metadata.num_row_groups))
 
 
 def _parquet_schema(path: Path) -> pa.Schema:
@@ -168,7 +171,9 @@ def _read(path: Path, *, encoded: bool = False, names: Sequence[str] | None = No
     try:
         # read_table would take folder names such as "year=2024" for further columns
         with parquet.ParquetFile(path) as file:
-            is_bomb = _unpacked(file.metadata) > most_unpacked(path)
+            # each cell takes at least a code, whatever the file declares
+            n_cells = file.metadata.num_rows * file.metadata.num_columns
+            is_bomb = max(4 * n_cells, _declared_bytes(file.metadata)) > most_unpacked(path)
             texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
         if not is_bomb:
             # a long text that many records share is then held once
@@ -203,12 +208,6 @@ def _n_bytes(texts: pa.DictionaryArray) -> int:
     return compute.sum(lengths.take(texts.indices)).as_py() or 0
 
 
-def _unpacked(metadata: Any) -> int:
-    """Return the size that a Parquet file declares, at least the size of one code for each cell."""
-    groups = (metadata.row_group(place) for place in range(metadata.num_row_groups))
-    return max(4 * metadata.num_rows * metadata.num_columns, sum(group.total_byte_size for group in groups))
-
-
 def write_parquet(table: pa.Table, place: Path) -> None:
     """Write a table as one file."""
     import pyarrow.parquet as pq
@@ -221,12 +220,5 @@ def _source(files: tuple[Path, ...], _: StatedDialect) -> ParquetFiles:
 
 
 PARQUET = register(
-    Format(
-        "parquet",
-        (".parquet", ".pq"),
-        _read,
-        write_parquet,
-        source=_source,
-        reads_safely=True,
-    )
+    Format("parquet", (".parquet", ".pq"), _read, write_parquet, source=_source, reads_safely=True)
 )

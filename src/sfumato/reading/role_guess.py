@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -29,15 +29,15 @@ from sfumato.runtime.progress import tell
 __all__ = ["Guess", "decimal_mark", "guess", "likely_missing_values", "thousands_mark"]
 
 MOST_QUASI_IDENTIFIERS = 10
-"""So many columns at most are proposed as quasi-identifying: with more, hardly anything could be told."""
+"""The most columns proposed as quasi-identifying: with more, a release could say hardly anything."""
 _ENOUGH_QUASI_IDENTIFIERS = 6
-"""Where more columns are known to be knowable, those of which nothing is known are not added to them."""
+"""If more columns than this can be known to others, columns with unknown names are not added to them."""
 _TOO_TELLING = 0.3
 """The share of a sensitive column's information above which a column is not released beside it."""
 _MOST_RECORDS = 200
-"""What has more records for each of its values on average does not number people."""
+"""A column with more records per value on average does not number people."""
 _MOST_SENSITIVE = 5
-"""So many columns at most are proposed as sensitive: groups must protect all of them at once."""
+"""The most columns proposed as sensitive: groups must protect all of them at once."""
 
 
 @dataclass(frozen=True)
@@ -99,27 +99,23 @@ def guess(table: Table) -> tuple[Guess, ...]:
     related = relations(
         table, {name: column.number_of_code(table[name]) for name, column in evidence.items()}
     )
-    first = dict(_guessed_apart(evidence))
-    numbers = _person_numbers(first, evidence, related)
-    named = _with_person({**first, **numbers}, numbers, evidence)
-    surveyed = {**named, **_weights(named, evidence), **_households(named, evidence)}
-    single = _without_copies(surveyed, evidence, related)
-    protected = _limited(single, evidence, "sensitive")
-    return tuple(_limited(_without_revealing(protected, table), evidence, "quasi-identifying").values())
-
-
-def _guessed_apart(evidence: Mapping[str, _Evidence]) -> Iterator[tuple[str, Guess]]:
-    """Guess each column by itself, and report progress if there are many."""
+    guesses: dict[str, Guess] = {}
     for place, (name, column) in enumerate(evidence.items()):
-        if place and place % _COLUMNS_A_LINE == 0:
+        if place and place % _COLUMNS_PER_MESSAGE == 0:
             tell(f"{place:,} of {len(evidence):,} columns looked at")
-        yield name, _guess(column)
+        guesses[name] = _guess(column)
+    numbers = _person_numbers(guesses, evidence, related)
+    guesses = _with_person({**guesses, **numbers}, numbers, evidence)
+    guesses |= {**_weights(guesses, evidence), **_households(guesses, evidence)}
+    guesses = _without_copies(guesses, evidence, related)
+    guesses = _limited(guesses, evidence, "sensitive")
+    return tuple(_limited(_without_revealing(guesses, table), evidence, "quasi-identifying").values())
 
 
-_COLUMNS_A_LINE = 500
-"""After so many columns progress is told: less wide tables are looked at at once."""
+_COLUMNS_PER_MESSAGE = 500
+"""A message reports progress after this many columns; narrower tables are done before it is due."""
 
-# What a column is made of
+# The evidence about one column
 
 
 @dataclass(frozen=True)
@@ -231,7 +227,7 @@ class _Evidence:
         return bool(self.values) and all(kind.read(value) is not None for value in self.values)
 
 
-# What name and values tell together
+# Guesses from the name and the values of one column
 
 _IN_YEARS = (vocabulary.AGE, vocabulary.YEAR)
 _POINTS = "so it points at one person"
@@ -263,12 +259,15 @@ def _role(column: _Evidence) -> tuple[Role, str]:
         return "insensitive", "The same in every record, so it tells nobody apart"
     if column.code is not None and not (topic and topic.role == "sensitive"):
         return column.code.role, f"Written like {column.code.what}"
-    if _numbers_things(column):
+    # several records share a film, a product or a shop
+    is_thing = topic is None and vocabulary.THING.search(column.words) is not None
+    if is_thing and column.n_distinct > 2 and not column.is_nearly_unique:
         return (
             "withheld",
             "Named like the number of a thing, not of a person: withheld until you give it a role",
         )
-    pointing = _points_by_shape(column) or _points_by_name(column) or _points_by_uniqueness(column)
+    shapes = (f"Written like {what}" for shape, what in column_shapes.PERSONAL if column.looks_like(shape))
+    pointing = next(shapes, "") or _points_by_name(column) or _points_by_uniqueness(column)
     if pointing:
         return "identifying", f"{pointing}, {_POINTS}"
     if topic and topic.role == "sensitive" and not column.dates:
@@ -276,17 +275,6 @@ def _role(column: _Evidence) -> tuple[Role, str]:
     if topic and topic.role == "quasi-identifying":
         return "quasi-identifying", f"Named like {topic.what}, which others may know"
     return _role_by_values(column)
-
-
-def _numbers_things(column: _Evidence) -> bool:
-    """Whether a column numbers things that several records share: films, products, shops."""
-    is_one = column.topic is None and vocabulary.THING.search(column.words) is not None
-    return is_one and column.n_distinct > 2 and not column.is_nearly_unique
-
-
-def _points_by_shape(column: _Evidence) -> str:
-    written_like = (what for shape, what in column_shapes.PERSONAL if column.looks_like(shape))
-    return next((f"Written like {what}" for what in written_like), "")
 
 
 def _points_by_name(column: _Evidence) -> str:
@@ -312,21 +300,18 @@ def _points_by_uniqueness(column: _Evidence) -> str:
     if column.topic or column.dates or column.is_icd or not column.is_nearly_unique:
         return ""
     if column.numbers is not None:
-        return "A number of its own for every record" if _is_numbering(column, column.numbers) else ""
+        # a running number has no gap, or many digits; a measurement has neither
+        if column.n_distinct < 20 or column.n_distinct < column.n_present:
+            return ""
+        span = float(column.numbers.max()) - float(column.numbers.min())
+        has_no_gap = bool((column.numbers % 1 == 0).all()) and span + 1 == len(column.numbers)
+        is_long = column.has_fixed_width and column.all_like(column_shapes.LONG_NUMBER)
+        return "A number of its own for every record" if has_no_gap or is_long else ""
     if column.all_like(column_shapes.THOUSANDS):
         return ""
     if column.looks_like(column_shapes.PHONE):
         return "Written like a phone or account number of its own for nearly every record"
     return "A text of its own for nearly every record" if column.n_distinct >= 10 else ""
-
-
-def _is_numbering(column: _Evidence, numbers: Floats) -> bool:
-    """Whether the records are numbered, without a gap or with many digits; measurements are not."""
-    if column.n_distinct < 20 or column.n_distinct < column.n_present:
-        return False
-    span = float(numbers.max()) - float(numbers.min())
-    has_no_gap = bool((numbers % 1 == 0).all()) and span + 1 == len(numbers)
-    return has_no_gap or (column.has_fixed_width and column.all_like(column_shapes.LONG_NUMBER))
 
 
 def _role_by_values(column: _Evidence) -> tuple[Role, str]:
@@ -343,7 +328,7 @@ def _role_by_values(column: _Evidence) -> tuple[Role, str]:
     return "quasi-identifying", f"Texts or codes that records share, {_UNKNOWN}"
 
 
-# What columns tell together
+# Guesses from several columns together
 
 
 def _person_numbers(
@@ -360,38 +345,34 @@ def _person_numbers(
         for name, columns in following.items()
         if guesses[name].role == "quasi-identifying"
         and _may_number_people(evidence[name])
-        and (len(columns) >= 4 or sum(_is_of_people(evidence[name]) for name in columns) >= 2)
+        and (len(columns) >= 4 or sum(evidence[name].topic in vocabulary.OF_PEOPLE for name in columns) >= 2)
     }
 
 
 def _with_person(
     guesses: dict[str, Guess], numbers: Mapping[str, Guess], evidence: Mapping[str, _Evidence]
 ) -> dict[str, Guess]:
-    """Mark the column that identifies people: one that is named after people, of these the finest."""
-    telling = [
-        name
-        for name, guessed in guesses.items()
-        if (name in numbers or vocabulary.PERSON.search(evidence[name].words))
-        and _tells_people(guessed, evidence[name])
-    ]
-    if not telling:
+    """Mark the column that identifies people with several records.
+
+    A column that is named after people comes first, and of several the one with the most values.
+    """
+    best, best_rank = None, (False, 0)
+    for name, column in evidence.items():
+        is_numbered = name in numbers or vocabulary.PERSON.search(column.words)
+        if (
+            not is_numbered
+            or guesses[name].role != "identifying"
+            or vocabulary.HOUSEHOLD.search(column.words)
+        ):
+            continue
+        rank = (vocabulary.NAMED_PERSON.search(column.words) is not None, column.n_distinct)
+        repeats = column.n_distinct > 1 and 1 < column.n_present / column.n_distinct <= _MOST_RECORDS
+        if repeats and rank > best_rank:
+            best, best_rank = name, rank
+    if best is None:
         return guesses
-    chosen = max(telling, key=lambda name: (_names_people(evidence[name]), guesses[name].n_distinct))
-    marked = replace(
-        guesses[chosen], tells="person", reason=f"{guesses[chosen].reason} Several records have the same."
-    )
-    return {**guesses, chosen: marked}
-
-
-def _names_people(column: _Evidence) -> bool:
-    return vocabulary.NAMED_PERSON.search(column.words) is not None
-
-
-def _tells_people(guessed: Guess, column: _Evidence) -> bool:
-    """Whether some of the people (not households) that a column numbers have several records."""
-    repeats = 1 < column.n_present / max(column.n_distinct, 1) <= _MOST_RECORDS
-    is_one = guessed.role == "identifying" and column.n_distinct > 1
-    return is_one and repeats and not vocabulary.HOUSEHOLD.search(column.words)
+    reason = f"{guesses[best].reason} Several records have the same."
+    return {**guesses, best: replace(guesses[best], tells="person", reason=reason)}
 
 
 def _may_number_people(column: _Evidence) -> bool:
@@ -433,26 +414,17 @@ _HEAVIEST, _WIDEST = 300.0, 20.0
 
 def _households(guesses: Mapping[str, Guess], evidence: Mapping[str, _Evidence]) -> dict[str, Guess]:
     """Return the first column that numbers households: a few records share each value."""
+    reason = f"Named like the number of a household, {_POINTS} or a few."
     for name, column in evidence.items():
-        if vocabulary.HOUSEHOLD_NUMBER.search(column.words) and _is_shared_by_a_few(column):
-            reason = f"Named like the number of a household, {_POINTS} or a few."
-            told = replace(
-                guesses[name], role="identifying", hierarchy=None, reason=reason, tells="household"
-            )
-            return {name: told}
+        is_shared_by_a_few = 1 < column.n_distinct < column.n_present <= _MOST_MEMBERS * column.n_distinct
+        if is_shared_by_a_few and vocabulary.HOUSEHOLD_NUMBER.search(column.words):
+            household = replace(guesses[name], role="identifying", hierarchy=None, reason=reason)
+            return {name: replace(household, tells="household")}
     return {}
 
 
-def _is_shared_by_a_few(column: _Evidence) -> bool:
-    return 1 < column.n_distinct < column.n_present <= _MOST_MEMBERS * column.n_distinct
-
-
 _MOST_MEMBERS = 12
-"""So many records a household has at most on average."""
-
-
-def _is_of_people(column: _Evidence) -> bool:
-    return column.topic in vocabulary.OF_PEOPLE
+"""The most records that a household has on average."""
 
 
 _COPY_REASONS = {"same": "Says the same as {}", "scaled": "Says the same as {} on another scale"}
@@ -527,18 +499,12 @@ _TOO_MANY_SENSITIVE = (
 def _most_knowable(columns: list[_Evidence], most: int) -> set[str]:
     """Return the columns that a neighbour or a register knows; a few others if these are too few."""
     named = [column for column in columns if column.topic or column.dates or column.code]
-    named.sort(key=_how_knowable)
+    # every neighbour knows the first, hardly anyone the last
+    named.sort(key=lambda column: (column.topic not in vocabulary.OF_PEOPLE, column.topic is None))
     enough = min(most, max(_ENOUGH_QUASI_IDENTIFIERS, len(named)))
     rest = [column for column in columns if column not in named and not _is_too_fine(column)]
     rest.sort(key=lambda column: -column.separation)
     return {column.name for column in [*named, *rest][:enough]}
-
-
-def _how_knowable(column: _Evidence) -> int:
-    """Return a small number for something every neighbour knows, a large one for what hardly anyone does."""
-    if column.topic in vocabulary.OF_PEOPLE:
-        return 0
-    return 1 if column.topic else 2
 
 
 def _is_too_fine(column: _Evidence) -> bool:
@@ -568,7 +534,10 @@ def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None
         return CATEGORICAL, column.dates.hierarchy
     if column.code is not None:
         return CATEGORICAL, column.code.hierarchy
-    if column.topic is vocabulary.POSTCODE or _is_code_of_place(column):
+    # four to six digits, which the name or leading zeros show to be no number
+    is_code = column.topic is vocabulary.PLACE or (column.topic is None and column.numbers is None)
+    is_code_of_place = is_code and column.has_fixed_width and column.all_like(column_shapes.CODE_OF_PLACE)
+    if column.topic is vocabulary.POSTCODE or is_code_of_place:
         width = max(map(len, column.values), default=0)
         lengths = tuple(range(min(width - 1, 5), 1, -1))
         return CATEGORICAL, Prefixes(lengths) if lengths else None
@@ -577,12 +546,6 @@ def _kind_and_hierarchy(column: _Evidence) -> tuple[Kind, HierarchySource | None
     if column.all_like(column_shapes.ICD) and (column.is_icd or "icd" in column.words):
         return CATEGORICAL, Prefixes((3, 1) if max(map(len, column.values)) > 3 else (1,))
     return CATEGORICAL, None
-
-
-def _is_code_of_place(column: _Evidence) -> bool:
-    """Whether these are codes of four to six digits, shown by the name or by leading zeros."""
-    is_code = column.topic is vocabulary.PLACE or (column.topic is None and column.numbers is None)
-    return is_code and column.has_fixed_width and column.all_like(column_shapes.CODE_OF_PLACE)
 
 
 def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
@@ -594,18 +557,15 @@ def _intervals(column: _Evidence, numbers: Floats) -> Intervals | None:
     is_age = column.topic in _IN_YEARS and is_whole and 10 < span < 150
     if column.n_distinct < 8 and not is_age:
         return None
-    narrowest = 5.0 if is_age else _rounded_width(_central_span(numbers, column.counts) / 16)
-    doubled = (max(narrowest, float(is_whole)) * 2**step for step in range(5))
-    widths = [_short(width) for width in doubled if width < span and (width >= 2 or not is_whole)][:4]
-    return Intervals(tuple(widths)) if widths else None
-
-
-def _central_span(numbers: Floats, counts: Integers) -> float:
-    """Return the range of the records without two in a hundred at either end, which may be outliers."""
+    # two records in a hundred at either end may be outliers
     order = np.argsort(numbers)
-    below = np.cumsum(counts[order])
-    low, high = numbers[order][np.searchsorted(below, (0.02 * below[-1], 0.98 * below[-1]))]
-    return float(high - low or numbers.max() - numbers.min())
+    below = np.cumsum(column.counts[order])
+    low, high = numbers[order][np.searchsorted(below, (0.02 * below[-1], 0.98 * below[-1]))].tolist()
+    narrowest = 5.0 if is_age else _rounded_width((high - low or span) / 16)
+    doubled = (max(narrowest, float(is_whole)) * 2**step for step in range(5))
+    widths = [width for width in doubled if width < span and (width >= 2 or not is_whole)][:4]
+    in_few_digits = (int(width) if width.is_integer() else float(f"{width:.12g}") for width in widths)
+    return Intervals(tuple(in_few_digits)) if widths else None
 
 
 def _rounded_width(width: float) -> float:
@@ -619,7 +579,3 @@ def _rounded_width(width: float) -> float:
     power = math.floor(math.log10(width))
     candidates = (float(f"{factor}e{power}") for factor in (1, 2, 5, 10))
     return min(candidates, key=lambda candidate: abs(math.log(candidate / width)))
-
-
-def _short(width: float) -> float:
-    return int(width) if width.is_integer() else float(f"{width:.12g}")

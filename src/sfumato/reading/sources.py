@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from sfumato.reading.databases import POSTGRES, database_at, is_database, sql_query
 from sfumato.reading.dialect import StatedDialect
@@ -164,15 +164,12 @@ class WholeFiles:
     format: Format
     files: tuple[Path, ...]
 
+    parquet: ClassVar[tuple[Path, ...]] = ()
+
     @property
     def label(self) -> str:
         """The name of the source in messages."""
         return label_of(self.files)
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """No file."""
-        return ()
 
     @cached_property
     def _records(self) -> pa.Table:
@@ -205,7 +202,7 @@ def state_of(files: Sequence[Path]) -> tuple[str, float]:
         states = [(path, path.stat()) for path in files]
     except (OSError, ValueError):
         return "", 0.0
-    # one file is told as it always was, so that what a store knows of it stays known
+    # the state of a single file does not name it: stores keep this form
     names = [f"{path} " if len(files) > 1 else "" for path in files]
     facts = [f"{s.st_size} {s.st_mtime_ns} {s.st_ctime_ns}" for _, s in states]
     summary = "\n".join(name + fact for name, fact in zip(names, facts, strict=True))

@@ -84,19 +84,20 @@ def _unreadable(path: Path) -> DataError:
 
 def contents_of(path: Path) -> Contents | None:
     """Return the contents of a file, read in this process; ``None`` if it is damaged."""
-    return _contents(path, output_format="dict")
+    return _contents(path, records=True)
 
 
 def about(path: Path) -> Contents | None:
     """Return the metadata of a file alone."""
-    return _contents(path, metadataonly=True)
+    return _contents(path, records=False)
 
 
-def _contents(path: Path, **options: Any) -> Contents | None:
+def _contents(path: Path, *, records: bool) -> Contents | None:
     try:
-        columns, facts = getattr(pyreadstat(), reader_of(path))(str(path), **options)
+        read = getattr(pyreadstat(), reader_of(path))
+        columns, facts = read(str(path), output_format="dict", metadataonly=not records)
         return Contents(
-            dict(columns) if "output_format" in options else {},
+            dict(columns) if records else {},
             facts.variable_value_labels,
             facts.column_names_to_labels,
             facts.number_rows,
@@ -145,12 +146,11 @@ def _codebook(path: Path) -> Codebook:
     """Read the labels of columns and numbers, and no records."""
     contents = contents_in_child(path, records=False)
     named = {name: label for name, label in contents.titles.items() if label}
-    numbered = {name: _numeric_labels(labels) for name, labels in contents.labels.items()}
+    numbered = {
+        name: {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}
+        for name, labels in contents.labels.items()
+    }
     return Codebook(named, {name: labels for name, labels in numbered.items() if labels})
-
-
-def _numeric_labels(labels: Mapping[Any, str]) -> dict[float, str]:
-    return {float(code): label for code, label in labels.items() if isinstance(code, (int, float))}
 
 
 STATISTICS = register(
