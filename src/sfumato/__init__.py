@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sfumato.runtime.lazy_names import lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # The public names and the module that each lives in; that of a namespace ends in a dot. They are imported
 # when they are first used, so that `import sfumato` (and with it the command line) costs next to nothing.

@@ -35,7 +35,7 @@ def test_the_golden_folders_are_small() -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=named)
-@pytest.mark.parametrize("version", ["0.1.1", "999.0"])
+@pytest.mark.parametrize("version", ["0.2.1", "999.0"])
 def test_a_folder_of_another_version_is_verified(
     folder: Path, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +48,20 @@ def test_a_folder_of_another_version_is_verified(
     assert [(check.what, check.problem) for check in found if not check.holds] == []
     assert found.exit_code == 0
     assert [check.what for check in found if "wording around the claims" in check.what]
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=named)
+def test_a_folder_of_this_version_is_verified_to_the_byte(folder: Path) -> None:
+    facts = json.loads((folder / "manifest.json").read_text("utf-8"))
+    if facts["sfumato"] != sf.__version__:
+        pytest.skip("another version wrote it")
+    if "sav" in facts.get("formats", {}):
+        pytest.importorskip("pyreadstat")
+    key = folder.parent / PUBLIC_KEY if folder.name == "signed" else None
+    checks = sf.verify(folder, key=key)
+    # pages reworded under the same number would be called forged: give this version the next number first
+    assert [(check.what, check.problem) for check in checks if not check.holds] == []
+    assert not [check.what for check in checks if "wording around the claims" in check.what]
 
 
 @pytest.mark.parametrize("name", RELEASES)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
     from sfumato_papers.run import PAPERS, Extent, Reproduction, reproduce
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "PAPERS",
