@@ -556,9 +556,9 @@ class TestHabits:
         self, project: Path, tmp_path: Path
     ) -> None:
         script = (
-            "import sys\nfrom sfumato.workflow.publish import data_files\n"
+            "import sys\nfrom sfumato.reading import csv_files\n"
             "def slow(*_):\n    print('writing', flush=True)\n    sys.stdin.read()\n"
-            "data_files.write_records = slow\nfrom sfumato.interfaces.cli import main\nmain()"
+            "csv_files.write_records = slow\nfrom sfumato.interfaces.cli import main\nmain()"
         )
         words = ["sanitize", str(tmp_path / "o.csv"), "as-is", "-P", str(project)]
         before = sorted(tmp_path.iterdir())
@@ -616,7 +616,7 @@ class TestHabits:
         def full(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("sfumato.workflow.publish.data_files._write_csv", full)
+        monkeypatch.setattr("sfumato.reading.csv_files.write_records", full)
         before = sorted(place.name for place in tmp_path.iterdir())
         code, _, err = sfumato("sanitize", tmp_path / "o.csv", "as-is", "-P", project)
         assert (code, "No space left" in err) == (1, True)
