@@ -15,8 +15,8 @@ from sfumato_papers.brickell.artificial import artificial
 from sfumato_papers.brickell.gains import learning_another, learning_the_same
 from sfumato_papers.brickell.releases import rows
 from sfumato_papers.exhibits import Cell, Exhibit
-from sfumato_papers.experiments import Experiment, Explored, Found, run
-from sfumato_papers.settings import Condition
+from sfumato_papers.experiments import Experiment, Exploration, Explorations, run
+from sfumato_papers.settings import Setting
 
 NAMES = (
     "age",
@@ -32,7 +32,7 @@ NAMES = (
 EXPERIMENTS = {experiment.name: experiment for experiment in brickell.PAPER.experiments}
 
 
-def explored(experiment: Experiment, folder: Path) -> Explored:
+def explored(experiment: Experiment, folder: Path) -> Exploration:
     return run(experiment.under(quick=True), folder, workers=1, progress=lambda _: None)
 
 
@@ -57,7 +57,7 @@ def written_few(folder: Path, first: int, n_records: int = 400) -> Path:
 
 def exhibits_of(folder: Path) -> dict[str, Exhibit]:
     found = {name: explored(replace(each, reduce=tiny), folder) for name, each in EXPERIMENTS.items()}
-    return {exhibit.key: exhibit for exhibit in brickell.exhibits(Found(found, quick=True))}
+    return {exhibit.key: exhibit for exhibit in brickell.exhibits(Explorations(found, quick=True))}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def exhibits(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
 
 
 @pytest.fixture(scope="module")
-def occupation(tmp_path_factory: pytest.TempPathFactory) -> Explored:
+def occupation(tmp_path_factory: pytest.TempPathFactory) -> Exploration:
     """The data set Occupation, all records, nothing mined."""
 
     def without_miners(document: Any) -> None:
@@ -77,7 +77,7 @@ def occupation(tmp_path_factory: pytest.TempPathFactory) -> Explored:
 
 
 @pytest.fixture(scope="module")
-def table_3(occupation: Explored) -> Exhibit:
+def table_3(occupation: Exploration) -> Exhibit:
     return brickell._table_3(occupation, occupation, "marital-status")
 
 
@@ -151,7 +151,7 @@ def test_what_was_not_run_is_left_out_and_claims_nothing(tmp_path):
 
     folder = written_few(tmp_path, 0)
     found = {name: explored(replace(EXPERIMENTS[name], reduce=only_one), folder) for name in EXPERIMENTS}
-    for exhibit in brickell.exhibits(Found(found, quick=True))[:-1]:
+    for exhibit in brickell.exhibits(Explorations(found, quick=True))[:-1]:
         assert all(each.ours is not None for each in exhibit.cells)
         assert [claim.holds for claim in exhibit.claims] == [None] * len(exhibit.claims)
 
@@ -202,7 +202,7 @@ def test_the_conclusion_is_judged_by_the_figures(occupation, left, holds):
         candidate("mondrian", 0.04, left, model=model, target="marital-status"),
         candidate("suppress-quasi-identifiers", 0.0, 0.0),
     )
-    found = learning_another("figure-4", Explored(occupation.project, made), "marital-status")
+    found = learning_another("figure-4", Exploration(occupation.project, made), "marital-status")
     (claim,) = [claim for claim in found.claims if claim.text.startswith("Even modest")]
     assert claim.holds is holds
     (ahead,) = [claim for claim in found.claims if claim.text.startswith("Every sanitized")]
@@ -218,7 +218,7 @@ def test_a_release_that_was_made_twice_counts_once(occupation):
         candidate("mondrian", gain, 0.0, model=model, target="marital-status", variant=variant)
         for gain, variant in ((0.5, "old"), (0.25, "new"))
     )
-    (row,) = rows(Explored(occupation.project, twice), "marital-status")
+    (row,) = rows(Exploration(occupation.project, twice), "marital-status")
     assert row.gain("accuracy-gain") == 0.25
 
 
@@ -237,7 +237,7 @@ def test_table_3_is_read_by_the_attribute_that_is_kept(tmp_path):
     }
     tables = {}
     for switch in ((), ("target=occupation",), ("target=none",)):
-        shown = brickell.exhibits(Found(found, quick=True, condition=Condition(readings=switch)))
+        shown = brickell.exhibits(Explorations(found, quick=True, setting=Setting(interpretations=switch)))
         (tables[switch],) = (each for each in shown if each.key == "table-3")
     figures = [[c.ours for c in each.cells] for each in tables.values()]
     assert figures[0] != figures[1] != figures[2] != figures[0]

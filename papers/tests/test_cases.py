@@ -1,4 +1,4 @@
-"""Seeds, readings and controls put together: intervals, conclusions, and what a run is compared with."""
+"""Seeds, interpretations and controls merged: intervals, conclusions, and comparison with another run."""
 
 import json
 from dataclasses import replace
@@ -80,7 +80,7 @@ def test_the_interval_covers_the_median_as_often_as_it_says() -> None:
 
 
 def test_a_figure_is_the_median_over_the_seeds_and_judged_by_its_interval() -> None:
-    (found,) = Cases({seed: (exhibit(ours),) for seed, ours in enumerate((1.5, 1.1, 1.4))}).together()
+    (found,) = Cases({seed: (exhibit(ours),) for seed, ours in enumerate((1.5, 1.1, 1.4))}).merged()
     cell = found.cells[0]
     assert (cell.ours, cell.spread, cell.interval) == (1.4, (1.5, 1.1, 1.4), (1.1, 1.5))
     assert found.verdict(cell) == "within tolerance"
@@ -92,25 +92,25 @@ def test_a_figure_is_the_median_over_the_seeds_and_judged_by_its_interval() -> N
 
 def test_curves_whose_points_lie_elsewhere_are_not_mixed() -> None:
     moved = Exhibit("t", "", "", charts=(Chart("c", "", "", (Series("loss", (1.5, 2.0), (9.0, 9.0)),)),))
-    (found,) = Cases({1: (exhibit(1.0),), 2: (moved,)}).together()
+    (found,) = Cases({1: (exhibit(1.0),), 2: (moved,)}).merged()
     assert found.charts[0].series[0] == exhibit(1.0).charts[0].series[0]
 
 
-def test_a_figure_that_another_reading_reaches_says_which() -> None:
-    (found,) = Cases({1: (exhibit(3.0),)}, {"diversity=distinct": (exhibit(1.0),)}).together()
+def test_a_figure_that_another_interpretation_reaches_says_which() -> None:
+    (found,) = Cases({1: (exhibit(3.0),)}, {"diversity=distinct": (exhibit(1.0),)}).merged()
     assert found.verdict(found.cells[0]) == "differs"
     assert found.best(found.cells[0]) == ("same", "diversity=distinct")
-    assert not found.cells[1].readings
+    assert not found.cells[1].interpretations
 
 
 @pytest.mark.parametrize(
-    ("seeds", "readings", "control", "conclusion"),
+    ("seeds", "interpretations", "control", "conclusion"),
     [
         ([True], [], None, "holds"),
         ([True, True], [True, None], False, "holds"),
         ([True], [], True, "says nothing"),
-        ([True], [False], True, "depends on the reading"),
-        ([False], [True], True, "depends on the reading"),
+        ([True], [False], True, "depends on the interpretation"),
+        ([False], [True], True, "depends on the interpretation"),
         ([True, False], [], False, "depends on chance"),
         ([False, False], [False], True, "does not hold"),
         ([None], [None], True, "open"),
@@ -118,20 +118,20 @@ def test_a_figure_that_another_reading_reaches_says_which() -> None:
     ],
 )
 def test_a_conclusion_is_what_all_conditions_say(
-    seeds: list[bool | None], readings: list[bool | None], control: bool | None, conclusion: Conclusion
+    seeds: list[bool | None], interpretations: list[bool | None], control: bool | None, conclusion: Conclusion
 ) -> None:
     (found,) = Cases(
         {seed: (exhibit(1.0, holds),) for seed, holds in enumerate(seeds)},
-        {str(number): (exhibit(1.0, holds),) for number, holds in enumerate(readings)},
+        {str(number): (exhibit(1.0, holds),) for number, holds in enumerate(interpretations)},
         () if control is None else (exhibit(1.0, control),),
-    ).together()
+    ).merged()
     assert found.claims[0].conclusion == conclusion
     assert concluded([found])[conclusion] == 1
 
 
 def test_what_a_paper_made_up_itself_has_no_control() -> None:
     own = replace(exhibit(1.0), of_adult=False)
-    (found,) = Cases({1: (own,)}, control=(own,)).together()
+    (found,) = Cases({1: (own,)}, control=(own,)).merged()
     assert (found.claims[0].conclusion, found.cells[0].control) == ("holds", None)
 
 
@@ -158,18 +158,18 @@ def test_a_better_figure_is_no_failure() -> None:
     assert [verdict(k) for k in (18, 14, 9)] == ["better", "same", "differs"]
 
 
-# Readings
+# Interpretations
 
 
-def test_readings_are_chosen_by_passage_and_ours_needs_no_word() -> None:
+def test_interpretations_are_chosen_by_passage_and_ours_needs_no_word() -> None:
     every = (DIVERSITY, COLUMNS)
     assert chosen(every, []) == chosen(every, ["columns=nine"]) == ()
     assert chosen(every, ["columns=eight", "diversity=distinct"]) == ("diversity=distinct", "columns=eight")
     with pytest.raises(
-        ParameterError, match="no reading 'diversity=distnct'; did you mean 'diversity=distinct'"
+        ParameterError, match="no interpretation 'diversity=distnct'; did you mean 'diversity=distinct'"
     ):
         chosen(every, ["diversity=distnct"])
-    with pytest.raises(ParameterError, match="columns can be read in one way at a time"):
+    with pytest.raises(ParameterError, match="columns has one interpretation at a time"):
         chosen(every, ["columns=eight", "columns=nine"])
 
 
@@ -187,7 +187,7 @@ def results(*exhibits: Exhibit) -> dict[str, object]:
 
 
 def test_runs_agree_where_one_lies_in_the_interval_of_the_other() -> None:
-    spread = Cases({seed: (exhibit(ours),) for seed, ours in enumerate((1.0, 1.4))}).together()
+    spread = Cases({seed: (exhibit(ours),) for seed, ours in enumerate((1.0, 1.4))}).merged()
     assert not deviations(results(exhibit(1.3)), results(*spread))
     (found,) = deviations(results(exhibit(1.5)), results(*spread))
     assert (found.paper, found.exhibit, found.what) == ("li", "t", "a, x")
@@ -217,5 +217,5 @@ def test_results_are_read_back(tmp_path: Path) -> None:
 
 
 def test_an_outcome_names_its_condition() -> None:
-    (found,) = Cases({2009: (exhibit(1.0),), 2010: (exhibit(2.0, holds=False),)}).together()
+    (found,) = Cases({2009: (exhibit(1.0),), 2010: (exhibit(2.0, holds=False),)}).merged()
     assert found.claims[0].seeds == (Trial("2009", True, "1.0"), Trial("2010", False, "2.0"))

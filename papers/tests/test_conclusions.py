@@ -9,7 +9,7 @@ import pytest
 from sfumato import Candidate, Recipe
 from sfumato.results import Measurement
 from sfumato_papers.conclusions import Viewpoint, claims_under
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 VIEW = Viewpoint("gains", "Gains", "by gains", "accuracy-gain", "workload-utility")
 
@@ -22,14 +22,14 @@ def release(sanitizer: str, gain: float, utility: float, **parameters: Any) -> C
     return Candidate(f"{sanitizer} {gain}", Recipe(sanitizer, parameters), taken)
 
 
-def explored(without_sensitive: float, *others: Candidate) -> Explored:
+def explored(without_sensitive: float, *others: Candidate) -> Exploration:
     made = (
         release("as-is", 0.4, 0.2),
         release("suppress-quasi-identifiers", 0.0, 0.0),
         release("suppress-sensitive", 0.0, without_sensitive),
         *others,
     )
-    return Explored(None, made)
+    return Exploration(None, made)
 
 
 def test_the_researcher_is_measured_against_the_better_trivial_release() -> None:
@@ -46,7 +46,7 @@ def test_losses_are_better_when_they_are_lower() -> None:
         Candidate(name, Recipe(name, {}), (Measurement("utility-loss", loss, "utility", "lower"),))
         for name, loss in values.items()
     )
-    assert view.kept(made[-1], Explored(None, made)) == pytest.approx(0.5)
+    assert view.kept(made[-1], Exploration(None, made)) == pytest.approx(0.5)
 
 
 def test_where_the_table_as_it_is_serves_no_better_there_is_nothing_to_destroy() -> None:
@@ -71,10 +71,10 @@ def test_modest_privacy_is_judged_by_the_release_that_keeps_most() -> None:
 def test_what_chance_may_do_alone_is_nothing_to_destroy() -> None:
     one = release("mondrian", 0.2, 0.19, model={"k-anonymity": {"k": 5}})
 
-    def within(*ends: float) -> Explored:
+    def within(*ends: float) -> Exploration:
         taken = Measurement("workload-utility", 0.2, "utility", "higher", interval=(ends[0], ends[1]))
         intact = Candidate("as-is", Recipe("as-is", {}), (taken,))
-        return Explored(None, (intact, *explored(0.18, one).candidates[1:]))
+        return Exploration(None, (intact, *explored(0.18, one).candidates[1:]))
 
     assert VIEW.kept(one, within(0.17, 0.23)) is None
     assert VIEW.is_moot(within(0.18, 0.22))

@@ -28,7 +28,7 @@ from sfumato_papers.dewri.solutions import (
     some,
 )
 from sfumato_papers.exhibits import Exhibit
-from sfumato_papers.experiments import Explored, Found, run
+from sfumato_papers.experiments import Exploration, Explorations, run
 from sfumato_papers.ranks import rank_correlation
 
 EXPERIMENTS = {experiment.name: experiment for experiment in dewri.PAPER.experiments}
@@ -56,7 +56,7 @@ def few(folder: Path, first: int) -> Path:
     return folder
 
 
-def explored(folder: Path) -> dict[str, Explored]:
+def explored(folder: Path) -> dict[str, Exploration]:
     return {
         name: run(replace(each, reduce=tiny).under(quick=True), folder, workers=1, progress=lambda _: None)
         for name, each in EXPERIMENTS.items()
@@ -64,13 +64,13 @@ def explored(folder: Path) -> dict[str, Explored]:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Explored]:
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exploration]:
     return explored(few(tmp_path_factory.mktemp("dewri") / "first", 0))
 
 
 @pytest.fixture(scope="module")
-def exhibits(found: dict[str, Explored]) -> dict[str, Exhibit]:
-    return {exhibit.key: exhibit for exhibit in dewri.exhibits(Found(found, quick=True))}
+def exhibits(found: dict[str, Exploration]) -> dict[str, Exhibit]:
+    return {exhibit.key: exhibit for exhibit in dewri.exhibits(Explorations(found, quick=True))}
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +117,7 @@ class TestWorkedExample:
         assert ours == {"T1": pytest.approx(29 / 7), "T2": pytest.approx(17 / 7)}
 
     def test_all_records_of_the_training_file_are_read(self, project: Project) -> None:
-        exhibit = dewri._data(Explored(project, ()))
+        exhibit = dewri._data(Exploration(project, ()))
         assert exhibit.cells[0].ours == 30_162
         assert exhibit.verdict(exhibit.cells[0]) == "same"
 
@@ -127,11 +127,11 @@ class TestFewRecords:
         figures = [f"figure-{number}" for number in range(6, 12)]
         assert list(exhibits) == ["data", "table-2", *figures, "questions"]
 
-    def test_every_problem_was_solved(self, found: dict[str, Explored]) -> None:
+    def test_every_problem_was_solved(self, found: dict[str, Exploration]) -> None:
         assert all(solutions(found["dewri"], name) for name in (ZERO, ANY, some(0.1), some(0.01)))
         assert all(solutions(found["dewri-safety"], name) for name in (GUARANTEE, *FORMULA.values()))
 
-    def test_what_is_left_out_keeps_its_limit(self, found: dict[str, Explored]) -> None:
+    def test_what_is_left_out_keeps_its_limit(self, found: dict[str, Exploration]) -> None:
         assert all(s.suppression == 0 for s in solutions(found["dewri"], ZERO))
         assert all(s.suppression <= 10 for s in solutions(found["dewri"], some(0.1)))
         assert all(s.suppression <= 1 for s in solutions(found["dewri"], some(0.01)))
@@ -141,24 +141,24 @@ class TestFewRecords:
         assert "fewer generations" not in "".join(exhibits["table-2"].notes)
 
     def test_other_records_give_other_figures(
-        self, found: dict[str, Explored], exhibits: dict[str, Exhibit], tmp_path: Path
+        self, found: dict[str, Exploration], exhibits: dict[str, Exhibit], tmp_path: Path
     ) -> None:
-        others = dewri.exhibits(Found(explored(few(tmp_path / "others", 9_000)), quick=True))
+        others = dewri.exhibits(Explorations(explored(few(tmp_path / "others", 9_000)), quick=True))
         for other in others:
             if other.key in ("figure-6", "figure-7", "figure-8"):
                 assert other.charts != exhibits[other.key].charts
 
     def test_without_releases_nothing_is_claimed(self, project: Project) -> None:
-        nothing = Explored(project, ())
-        found = Found({"dewri": nothing, "dewri-safety": nothing}, quick=False)
+        nothing = Exploration(project, ())
+        found = Explorations({"dewri": nothing, "dewri-safety": nothing}, quick=False)
         claims = [c for e in dewri.exhibits(found) if e.key != "table-2" for c in e.claims]
         assert claims
         assert all(claim.holds is None for claim in claims)
 
 
 class TestTheFormula:
-    def explored(self, project: Project, *candidates: Candidate) -> Explored:
-        return Explored(project, candidates)
+    def explored(self, project: Project, *candidates: Candidate) -> Exploration:
+        return Exploration(project, candidates)
 
     @pytest.mark.parametrize(("diversity", "holds"), [(4.0, True), (3.999, False)])
     def test_its_promise_is_compared_with_what_the_release_has(
@@ -205,11 +205,11 @@ class TestTheFormula:
 class TestQuestions:
     def test_each_is_put_to_its_own_problem(self, project: Project) -> None:
         k = {"k-anonymity": {"k": 1}}
-        whole = Explored(
+        whole = Exploration(
             project,
             (release(k, 0.0, weighted=2600.0, loss=0.21), release(k, 0.1, k=15.0, loss=0.24)),
         )
-        safety = Explored(project, (guaranteed(k=40, l=2, loss=0.19), guaranteed(k=20, l=4, loss=0.4)))
+        safety = Exploration(project, (guaranteed(k=40, l=2, loss=0.19), guaranteed(k=20, l=4, loss=0.4)))
         exhibit = questions(whole, safety, quick=False)
         assert [c.ours for c in exhibit.cells] == [2600, 15, 15, 40, 2]
         assert [c.holds for c in exhibit.claims] == [True, True, False, False, True]

@@ -11,9 +11,9 @@ from papers.tools import reproduction
 from papers.tools.digest import digest_of, read_digest, written
 from papers.tools.reproduction import BLOCKS, DOCS, DOCUMENTS, documents, filled
 
-from sfumato_papers.exhibits import Cell, Claim, Exhibit, Otherwise, Trial, concluded, counted
+from sfumato_papers.exhibits import AlternativeFigure, Cell, Claim, Exhibit, Trial, concluded, counted
 from sfumato_papers.quotations import Quotation
-from sfumato_papers.reproduced import reached_otherwise, unreached
+from sfumato_papers.reproduced import not_reproduced, reproduced_otherwise
 
 MARKED = re.compile(r"<!-- from the run: (.+?) -->.*?<!-- end of \1 -->", re.DOTALL)
 
@@ -40,7 +40,7 @@ def test_no_figure_of_a_run_stands_outside_the_marks() -> None:
 
 def test_every_paper_of_the_digest_says_how_far_it_was_rerun() -> None:
     for found in read_digest().values():
-        assert set(found["run"]) >= {"version", "quick", "seeds", "every-reading", "control", "data"}
+        assert set(found["run"]) >= {"version", "quick", "seeds", "every-interpretation", "control", "data"}
 
 
 # A small run
@@ -53,14 +53,16 @@ FIGURES = (
         "(20, 4)",
         "loss with the guarantee in per cent",
         48.4,
-        readings=(Otherwise("diversity=distinct", 19.8, "no figure published"),),
+        interpretations=(AlternativeFigure("diversity=distinct", 19.8, "no figure published"),),
     ),
-    Cell("k = 9", "loss", 5.0, "2.0", readings=(Otherwise("ages=years", 2.04, "same"),)),
-    Cell("k = 8", "loss", 9.0, "1.0", readings=(Otherwise("ages=years", 3.0, "differs"),)),
+    Cell("k = 9", "loss", 5.0, "2.0", interpretations=(AlternativeFigure("ages=years", 2.04, "same"),)),
+    Cell("k = 8", "loss", 9.0, "1.0", interpretations=(AlternativeFigure("ages=years", 3.0, "differs"),)),
     Cell("k = 7", "loss", 8.0, "0.5"),
 )
 CLAIMS = (
-    Claim("A solution (d1, d2) is.", False, "of 7 0 are", SAID, readings=(Trial("l=d", True, "7 are"),)),
+    Claim(
+        "A solution (d1, d2) is.", False, "of 7 0 are", SAID, interpretations=(Trial("l=d", True, "7 are"),)
+    ),
     Claim("Ours | theirs.", True, "1 of 1.", control=Trial("control", True, "2 of 2")),
 )
 
@@ -68,14 +70,20 @@ CLAIMS = (
 def results(*exhibits: Exhibit) -> dict[str, Any]:
     found = {
         "verdicts": counted(exhibits),
-        "verdicts-by-any-reading": counted(exhibits, by_any_reading=True),
+        "verdicts-by-any-interpretation": counted(exhibits, by_any_interpretation=True),
         "conclusions": concluded(exhibits),
         "tests-of-ours": concluded(exhibits, ours=True),
-        "reached-otherwise": [each.to_dict() for each in reached_otherwise(exhibits)],
-        "unreached": [each.to_dict() for each in unreached(exhibits)],
+        "reproduced-otherwise": [each.to_dict() for each in reproduced_otherwise(exhibits)],
+        "not-reproduced": [each.to_dict() for each in not_reproduced(exhibits)],
         "exhibits": [each.to_dict() for each in exhibits],
     }
-    run = {"version": "1", "quick": False, "seeds": [2009, 2010], "every-reading": True, "control": False}
+    run = {
+        "version": "1",
+        "quick": False,
+        "seeds": [2009, 2010],
+        "every-interpretation": True,
+        "control": False,
+    }
     return {**run, "provenance": {"python": "3", "data": {}, "seconds": {}}, "papers": {"dewri": found}}
 
 
@@ -99,27 +107,27 @@ def test_a_block_is_written_anew_and_the_rest_is_left(small: dict[str, Any]) -> 
 def test_the_summary_counts_what_the_paper_says_apart_from_tests_of_ours(small: dict[str, Any]) -> None:
     line = block("summary", small).splitlines()[-4]
     assert line == (
-        "| Dewri, Ray, Ray and Whitley 2011 | 2 seeds, every reading, no control | "
-        "same 1, better 1, differs 2 | depends on the reading 1 | says nothing 1 |"
+        "| Dewri, Ray, Ray and Whitley 2011 | 2 seeds, every interpretation, no control | "
+        "same 1, better 1, differs 2 | depends on the interpretation 1 | says nothing 1 |"
     )
 
 
-def test_conclusions_say_whose_they_are_and_under_which_reading_they_come_out_otherwise(
+def test_conclusions_say_whose_they_are_and_under_which_interpretation_they_come_out_otherwise(
     small: dict[str, Any],
 ) -> None:
     shown = block("conclusions of dewri", small)
-    said = "| figure 11 | depends on the reading | A solution (d1, d2) is. (section 1) | of 7 0 are; "
+    said = "| figure 11 | depends on the interpretation | A solution (d1, d2) is. (section 1) | of 7 0 are; "
     assert f"{said}with `l=d`: 7 are |" in shown
     assert "| figure 11 | says nothing | Ours \\| theirs. (ours) | 1 of 1; on the control: 2 of 2 |" in shown
 
 
 def test_figures_that_are_not_reached_are_listed_with_what_was_tried(small: dict[str, Any]) -> None:
-    shown = block("not reached in dewri", small)
+    shown = block("not reproduced in dewri", small)
     assert (
         "| figure 11, loss: k = 8, k = 7 | 1.0; 0.5 | 9.00; 8.00 | 3.00 (`ages=years`); 8.00 | differs | "
         "`ages=years` |" in shown
     )
-    other = block("reached otherwise in dewri", small)
+    other = block("reproduced otherwise in dewri", small)
     assert "| figure 11: k = 9, loss | 2.0 | 5.00 | 2.04 with `ages=years` |" in other
 
 
@@ -127,7 +135,8 @@ def test_safety_is_told_by_the_formula_and_truly(small: dict[str, Any]) -> None:
     shown = block("safety", small)
     assert "| (20, 4) | 20 % | 18.6 % | 48.4 %; 19.8 % with `diversity=distinct` |" in shown
     assert (
-        "d2-diverse: of 7 0 are; with `l=d`: 7 are. (Rerun with 2 seeds, every reading, no control.)" in shown
+        "d2-diverse: of 7 0 are; with `l=d`: 7 are. (Rerun with 2 seeds, every interpretation, no control.)"
+        in shown
     )
 
 

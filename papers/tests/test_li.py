@@ -15,7 +15,7 @@ from sfumato.reading.datasets import adult_records
 from sfumato.results import Measurement
 from sfumato.searches import Sweep
 from sfumato_papers.exhibits import Claim, Exhibit
-from sfumato_papers.experiments import Explored, Found, run
+from sfumato_papers.experiments import Exploration, Explorations, run
 from sfumato_papers.li import rerun as li
 from sfumato_papers.li.curves import (
     DELTA,
@@ -68,7 +68,7 @@ def exhibits_of(folder: Path) -> dict[str, Exhibit]:
         )
         for name, each in EXPERIMENTS.items()
     }
-    return {exhibit.key: exhibit for exhibit in li.exhibits(Found(found, quick=True))}
+    return {exhibit.key: exhibit for exhibit in li.exhibits(Explorations(found, quick=True))}
 
 
 @pytest.fixture(scope="module")
@@ -81,10 +81,10 @@ def unexplored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exhibit]:
     """All records, and no release at all."""
     folder = tmp_path_factory.mktemp("whole")
     found = {
-        name: Explored(Project.load(each.under(quick=False).written(folder)), ())
+        name: Exploration(Project.load(each.under(quick=False).written(folder)), ())
         for name, each in EXPERIMENTS.items()
     }
-    return {exhibit.key: exhibit for exhibit in li.exhibits(Found(found, quick=False))}
+    return {exhibit.key: exhibit for exhibit in li.exhibits(Explorations(found, quick=False))}
 
 
 def recipes_of(project: Project) -> list[Recipe]:

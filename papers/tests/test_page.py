@@ -2,7 +2,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial
+from sfumato_papers.exhibits import AlternativeFigure, Cell, Chart, Claim, Exhibit, Series, Trial
 from sfumato_papers.interpretations import Ambiguity, Interpretation
 from sfumato_papers.page import printed, reproduction_html
 from sfumato_papers.paper import Paper
@@ -75,20 +75,20 @@ def test_the_page_shows_figure_published_figure_difference_and_verdict():
     assert "holds" in narrow
 
 
-def test_the_page_shows_the_spread_other_readings_and_the_control():
+def test_the_page_shows_the_spread_other_interpretations_and_the_control():
     cell = Cell(
         "k = 5",
         "loss",
         0.25,
         "0.20",
         spread=(0.21, 0.25, 0.3),
-        readings=(Otherwise("l=distinct", 0.2, "same"),),
+        interpretations=(AlternativeFigure("l=distinct", 0.2, "same"),),
     )
     claim = Claim(
         "So it is.",
         True,
         "0.25",
-        readings=(Trial("l=distinct", False, "0.2"),),
+        interpretations=(Trial("l=distinct", False, "0.2"),),
         control=Trial("control", True, "0.24"),
     )
     passage = Ambiguity(
@@ -101,14 +101,14 @@ def test_the_page_shows_the_spread_other_readings_and_the_control():
     for words in (
         "0.210 to 0.300",
         "0.200 with l=distinct (same)",
-        "depends on the reading",
+        "depends on the interpretation",
         "With l=distinct it does not hold: 0.2",
         "On the control it holds: 0.24",
         'DOI <a href="https://doi.org/10.1/2">10.1/2</a>',
         "<code>l=one</code> (ours): 1",
         "well &lt;represented&gt;",
         "medians over 3 seeds",
-        "1 of them under another reading than ours",
+        "1 of them under another interpretation than ours",
     ):
         assert words in shown
 
@@ -137,8 +137,11 @@ def test_only_a_quick_run_is_called_quick():
 
 def test_the_page_says_what_the_run_left_out():
     exhibits = {Paper("li", "Li and Li 2009", "cited", (), lambda _: ()): ()}
-    short = reproduction_html(exhibits, quick=False, has_readings=False, has_control=False)
-    left_out = ("Other readings of the papers than ours were not computed", "Nothing was put to a control")
+    short = reproduction_html(exhibits, quick=False, has_interpretations=False, has_control=False)
+    left_out = (
+        "Other interpretations of the papers than ours were not computed",
+        "Nothing was put to a control",
+    )
     assert all(words in short for words in left_out)
     assert not any(words in page() for words in left_out)
 
@@ -156,12 +159,12 @@ def test_the_page_quotes_the_paper_and_marks_tests_of_ours():
 
 def test_the_page_lists_figures_by_how_they_are_reached():
     cells = (
-        Cell("k = 2", "loss", 0.9, "0.1", readings=(Otherwise("l=distinct", 0.1, "same"),)),
+        Cell("k = 2", "loss", 0.9, "0.1", interpretations=(AlternativeFigure("l=distinct", 0.1, "same"),)),
         Cell("k = 3", "loss", 0.8, "0.2"),
     )
     shown = page(Exhibit("t", "Table 1: losses", "page 3", cells))
-    assert "Figures reached under another reading than ours: 1" in shown
-    assert "Figures not reached under any reading of this run: 1" in shown
+    assert "Figures reproduced under another interpretation than ours: 1" in shown
+    assert "Figures not reproduced under any interpretation of this run: 1" in shown
 
 
 def test_nothing_on_the_page_is_taken_for_markup():

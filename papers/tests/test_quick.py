@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reproduced(folder: Path, *papers: str) -> dict[str, Any]:
     """Return what the command prints. One worker: there are a dozen experiments, and workers start slowly.
 
-    One seed and no control: `test_run` puts several conditions together, on a few records.
+    One seed and no control: `test_run` puts several settings together, on a few records.
     """
     once = ["--seeds", "1", "--no-control"]
     options = ["--quick", *once, "--json", "--workers", "1", "--folder", str(folder)]

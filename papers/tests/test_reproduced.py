@@ -1,11 +1,11 @@
-"""Which published figures are reached, under which reading, and how near one comes to the others."""
+"""Which published figures are reproduced, under which interpretation, and the nearest of ours elsewhere."""
 
-from sfumato_papers.exhibits import Cell, Exhibit, Otherwise, Verdict
-from sfumato_papers.reproduced import reached_otherwise, reaches, unreached
+from sfumato_papers.exhibits import AlternativeFigure, Cell, Exhibit, Verdict
+from sfumato_papers.reproduced import best_matches, not_reproduced, reproduced_otherwise
 
 
-def other(switch: str, ours: float | None, verdict: Verdict) -> Otherwise:
-    return Otherwise(switch, ours, verdict)
+def other(switch: str, ours: float | None, verdict: Verdict) -> AlternativeFigure:
+    return AlternativeFigure(switch, ours, verdict)
 
 
 SAME = Cell("k = 2", "loss", 0.10, "0.10")
@@ -14,14 +14,14 @@ BY_ANOTHER = Cell(
     "loss",
     0.95,
     "0.20",
-    readings=(other("l=distinct", 0.20, "same"), other("ages=years", None, "differs")),
+    interpretations=(other("l=distinct", 0.20, "same"), other("ages=years", None, "differs")),
 )
 FAR = Cell(
     "k = 4",
     "loss",
     0.90,
     "0.30",
-    readings=(other("l=distinct", 0.45, "differs"), other("ages=years", 1.2, "differs")),
+    interpretations=(other("l=distinct", 0.45, "differs"), other("ages=years", 1.2, "differs")),
 )
 TABLE = Exhibit(
     "table-1",
@@ -38,34 +38,34 @@ TABLE = Exhibit(
 
 
 def test_each_published_figure_is_looked_at_once() -> None:
-    assert [each.cell.row for each in reaches([TABLE])] == ["k = 2", "k = 3", "k = 4"]
+    assert [each.cell.row for each in best_matches([TABLE])] == ["k = 2", "k = 3", "k = 4"]
 
 
-def test_a_figure_that_another_reading_reaches_says_which() -> None:
-    (found,) = reached_otherwise([TABLE])
-    assert (found.cell, found.verdict, found.reading) == (BY_ANOTHER, "same", "l=distinct")
+def test_a_figure_that_another_interpretation_reaches_says_which() -> None:
+    (found,) = reproduced_otherwise([TABLE])
+    assert (found.cell, found.verdict, found.interpretation) == (BY_ANOTHER, "same", "l=distinct")
     assert found.nearest == (0.20, "l=distinct")
     assert found.tried == ("l=distinct", "ages=years")
 
 
-def test_a_figure_that_no_reading_reaches_says_what_came_nearest() -> None:
-    (found,) = unreached([TABLE])
+def test_a_figure_that_no_interpretation_reaches_says_what_came_nearest() -> None:
+    (found,) = not_reproduced([TABLE])
     assert (found.cell, found.verdict, found.nearest) == (FAR, "differs", (0.45, "l=distinct"))
-    assert found.to_dict()["nearest-reading"] == "l=distinct"
+    assert found.to_dict()["nearest-interpretation"] == "l=distinct"
     assert found.to_dict()["tried"] == ["l=distinct", "ages=years"]
 
 
 def test_a_trend_alone_does_not_reach_a_figure() -> None:
     cells = tuple(Cell(str(n), "loss", 10.0 * n, f"{n}.0") for n in range(1, 5))
     rising = Exhibit("figure-1", "Figure 1", "page 2", cells)
-    assert {each.verdict for each in unreached([rising])} == {"same trend"}
+    assert {each.verdict for each in not_reproduced([rising])} == {"same trend"}
 
 
 def test_a_better_figure_is_reached() -> None:
     better = Exhibit("t", "", "", (Cell("a", "k", 18.0, "14", better="larger"),))
-    assert not unreached([better])
+    assert not not_reproduced([better])
 
 
 def test_where_nothing_was_computed_nothing_is_near() -> None:
-    (found,) = unreached([Exhibit("t", "", "", (Cell("a", "k", None, "14"),))])
+    (found,) = not_reproduced([Exhibit("t", "", "", (Cell("a", "k", None, "14"),))])
     assert found.nearest == (None, "")

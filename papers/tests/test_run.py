@@ -13,10 +13,10 @@ from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato_papers import all_papers, experiments, run
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
-from sfumato_papers.experiments import Experiment, Found
+from sfumato_papers.experiments import Experiment, Explorations
 from sfumato_papers.interpretations import Ambiguity, Interpretation
 from sfumato_papers.paper import Paper
-from sfumato_papers.settings import Condition
+from sfumato_papers.settings import Setting
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def tiny(monkeypatch, tmp_path) -> Path:
         ),
     )
 
-    def exhibits(found: Found) -> tuple[Exhibit, ...]:
+    def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
         as_is = found["together"].find("as-is")
         assert as_is is not None
         return (
@@ -90,7 +90,7 @@ def test_changed_data_or_another_grid_change_the_figures(tiny):
 def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
     nothing: dict[str, str] = {}
 
-    def unreadable(found: Found) -> tuple[Exhibit, ...]:
+    def unreadable(found: Explorations) -> tuple[Exhibit, ...]:
         return (Exhibit("t", str(nothing[found["together"].candidates[0].id]), "page 1"),)
 
     monkeypatch.setattr(all_papers, "PAPER", replace(all_papers.PAPER, exhibits=unreadable))
@@ -110,7 +110,9 @@ def test_quick_and_full_runs_lie_side_by_side(tiny):
     assert (tiny / "together-quick.toml").exists()
 
 
-def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_where_nothing_changes(tiny):
+def test_seeds_interpretations_and_the_control_are_projects_of_their_own_and_shared_where_nothing_changes(
+    tiny,
+):
     def deeper(document: object) -> None:
         document["candidates"].append({"sanitizer": "mondrian", "model": {"k-anonymity": {"k": 9}}})  # type: ignore[index]
 
@@ -128,9 +130,9 @@ def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_whe
     )
     quiet = replace(experiment, by_chance=False, dealt=(), switches={})
     paper = replace(first, experiments=(experiment,), ambiguities=(passage,))
-    extent = run.Extent(seeds=2, readings=True, control=True)
-    every = extent.conditions(paper).every
-    names = [each.under(condition, quick=True).name for condition in every for each in (experiment, quiet)]
+    extent = run.Extent(seeds=2, every_interpretation=True, control=True)
+    every = extent.settings(paper).every
+    names = [each.under(setting, quick=True).name for setting in every for each in (experiment, quiet)]
     assert names[::2] == [
         "together-quick",
         "together-quick-control",
@@ -138,12 +140,12 @@ def test_seeds_readings_and_the_control_are_projects_of_their_own_and_shared_whe
         "together-quick-seed-2010",
     ]
     assert set(names[1::2]) == {"together-quick"}
-    taken = run.Extent(taken=("k=nine",)).conditions(paper).every
-    assert [each.readings for each in taken] == [("k=nine",)]
+    taken = run.Extent(interpretations=("k=nine",)).settings(paper).every
+    assert [each.interpretations for each in taken] == [("k=nine",)]
 
 
-def test_a_run_under_every_condition_says_what_came_out(tiny, monkeypatch):
-    def exhibits(found: Found) -> tuple[Exhibit, ...]:
+def test_a_run_under_every_setting_says_what_came_out(tiny, monkeypatch):
+    def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
         as_is = found["together"].find("as-is")
         assert as_is is not None
         gain = as_is.value("knowledge-gain") or 0.0
@@ -174,7 +176,7 @@ def test_a_run_under_every_condition_says_what_came_out(tiny, monkeypatch):
 
 def test_the_control_keeps_every_column_and_loses_what_relates_them(tiny):
     experiment = Experiment("together", "complete", smallest, dealt=("occupation",))
-    experiment.under(Condition(is_control=True), quick=True).written(tiny)
+    experiment.under(Setting(is_control=True), quick=True).written(tiny)
     whole, dealt = (
         pyarrow.csv.read_csv(tiny / name) for name in ("together.csv", "together-dealt-occupation.csv")
     )
@@ -185,7 +187,7 @@ def test_the_control_keeps_every_column_and_loses_what_relates_them(tiny):
 
 def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
     for name in ("brickell-occupation", "li-queries", "sramka-anonymity"):
-        document = Experiment(name, "complete").under(Condition(seed=2012), quick=False).document()
+        document = Experiment(name, "complete").under(Setting(seed=2012), quick=False).document()
         measures = [each for side in document["measure"].values() for each in side]
         assert "2012" in tomlkit.dumps(document)
         for each in measures:
@@ -195,9 +197,9 @@ def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
         assert all(each["seed"] == 2012 for each in document.get("scenarios", {}).values())
 
 
-def test_an_unknown_reading_is_refused_before_anything_is_done(tmp_path):
-    with pytest.raises(ParameterError, match="no reading 'k=nine'"):
-        run.reproduce(["together"], tmp_path / "here", extent=run.Extent(taken=("k=nine",)))
+def test_an_unknown_interpretation_is_refused_before_anything_is_done(tmp_path):
+    with pytest.raises(ParameterError, match="no interpretation 'k=nine'"):
+        run.reproduce(["together"], tmp_path / "here", extent=run.Extent(interpretations=("k=nine",)))
     with pytest.raises(ParameterError, match="seeds must be at least 1"):
         run.Extent(seeds=0)
     assert not (tmp_path / "here").exists()
@@ -245,12 +247,12 @@ def test_a_wrong_name_beside_all_is_not_passed_over(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("key", run.PAPERS)
-def test_every_condition_of_a_paper_is_a_project_that_can_be_explored(key, tmp_path):
+def test_every_setting_of_a_paper_is_a_project_that_can_be_explored(key, tmp_path):
     paper = run.paper(key)
     extent = replace(run.FULLY, seeds=2)
     variants = {
-        each.under(condition, quick=False)
-        for condition in extent.conditions(paper).every
+        each.under(setting, quick=False)
+        for setting in extent.settings(paper).every
         for each in paper.experiments
     }
     (tmp_path / "hierarchies").symlink_to(datasets.FOLDER / "hierarchies" / "adult")

@@ -12,8 +12,8 @@ from sfumato.measures.scenarios.scenario import weights_of
 from sfumato.reading.datasets import adult_records
 from sfumato.results import Measurement
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
-from sfumato_papers.experiments import Experiment, Explored, Found, run
-from sfumato_papers.settings import Condition
+from sfumato_papers.experiments import Experiment, Exploration, Explorations, run
+from sfumato_papers.settings import Setting
 from sfumato_papers.sramka import rerun as sramka
 from sfumato_papers.sramka.interpretations import DRAWN, OF_ANONYMITY, OF_NOISE
 from sfumato_papers.sramka.people import table_2
@@ -24,12 +24,12 @@ SHARED = ("workclass", "marital-status", "occupation", "race", "sex", "native-co
 DATA = {"anonymity": ("age", "education", *SHARED), "noise": ("age", "education-num", *SHARED)}
 
 
-def explored(experiment: Experiment, folder: Path) -> Explored:
+def explored(experiment: Experiment, folder: Path) -> Exploration:
     return run(experiment.under(quick=True), folder, workers=1, progress=lambda _: None)
 
 
-def unexplored(name: str, folder: Path) -> Explored:
-    return Explored(Project.load(EXPERIMENTS[name].under(quick=False).written(folder)), ())
+def unexplored(name: str, folder: Path) -> Exploration:
+    return Exploration(Project.load(EXPERIMENTS[name].under(quick=False).written(folder)), ())
 
 
 def tiny(document: Any) -> None:
@@ -56,7 +56,7 @@ def written_few(folder: Path, first: int) -> Path:
 
 def exhibits_of(folder: Path) -> dict[str, Exhibit]:
     found = {name: explored(replace(each, reduce=tiny), folder) for name, each in EXPERIMENTS.items()}
-    return {exhibit.key: exhibit for exhibit in sramka.exhibits(Found(found, quick=True))}
+    return {exhibit.key: exhibit for exhibit in sramka.exhibits(Explorations(found, quick=True))}
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +114,7 @@ def test_other_data_give_other_figures(exhibits, tmp_path):
 
 def test_what_was_not_run_is_left_out_and_claims_nothing(tmp_path):
     folder = written_few(tmp_path, 0)
-    found = Found({name: unexplored(name, folder) for name in EXPERIMENTS}, quick=True)
+    found = Explorations({name: unexplored(name, folder) for name in EXPERIMENTS}, quick=True)
     for exhibit in sramka.exhibits(found):
         assert not exhibit.cells
         assert [claim.holds for claim in exhibit.claims] == [None] * len(exhibit.claims)
@@ -125,7 +125,7 @@ def test_the_people_of_scenario_c_are_the_same_in_both_halves(tmp_path):
     assert one == other == pytest.approx(0.05 * 45_222, rel=0.1)
 
 
-def selected(each: Explored) -> float:
+def selected(each: Exploration) -> float:
     """Return how many people the weights of scenario C choose."""
     (written,) = [
         given["anti-utility"]["scenario"]["adversary"]["weights"]
@@ -170,8 +170,8 @@ def test_conclusions_are_judged_by_the_figures(tmp_path, people, holds):
         for k, worst in zip((2, 10, 50), people, strict=True)
     )
     noisy = (candidate("seeded-laplace", 700.0, epsilon=0.5, ranges={"age": 82}),)
-    every = Explored(noise.project, (*made, *noisy))
-    explored = Found({"sramka-noise": noise}, quick=True)
+    every = Exploration(noise.project, (*made, *noisy))
+    explored = Explorations({"sramka-noise": noise}, quick=True)
     found = table_2(explored, clustered_releases(every), noisy_releases(every))
     falls, less = (
         next(claim for claim in found.claims if start in claim.text)
@@ -183,26 +183,26 @@ def test_conclusions_are_judged_by_the_figures(tmp_path, people, holds):
 
 
 def documents(switch: str) -> dict[str, Any]:
-    condition = Condition(readings=(switch,))
-    return {name: each.under(condition, quick=False).document() for name, each in EXPERIMENTS.items()}
+    setting = Setting(interpretations=(switch,))
+    return {name: each.under(setting, quick=False).document() for name, each in EXPERIMENTS.items()}
 
 
-def test_every_reading_but_ours_changes_some_experiment_or_needs_none() -> None:
+def test_every_interpretation_but_ours_changes_some_experiment_or_needs_none() -> None:
     ours = {name: each.under(quick=False).document() for name, each in EXPERIMENTS.items()}
-    switches = [a.switch(r) for a in sramka.PAPER.ambiguities for r in a.readings if r is not a.ours]
+    switches = [a.switch(r) for a in sramka.PAPER.ambiguities for r in a.interpretations if r is not a.ours]
     assert [switch for switch in switches if documents(switch) == ours] == [DRAWN]
     for each in EXPERIMENTS.values():
         assert set(each.switches) <= set(switches)
 
 
 @pytest.mark.parametrize("switch", [*OF_ANONYMITY, *OF_NOISE])
-def test_every_reading_is_a_project_that_can_be_loaded(switch: str, tmp_path: Path) -> None:
+def test_every_interpretation_is_a_project_that_can_be_loaded(switch: str, tmp_path: Path) -> None:
     for each in EXPERIMENTS.values():
-        variant = each.under(Condition(readings=(switch,)), quick=False)
+        variant = each.under(Setting(interpretations=(switch,)), quick=False)
         assert Project.load(variant.written(written_few(tmp_path, 0))).privacy
 
 
-def test_readings_change_what_they_speak_of() -> None:
+def test_interpretations_change_what_they_speak_of() -> None:
     scenarios = documents("cells=shares")["sramka-anonymity"]["scenarios"]
     assert {each["cells"] for each in scenarios.values()} == {"shares"}
     for document in documents("training=others").values():
@@ -230,21 +230,25 @@ def test_intervals_of_fifty_years_hold_every_age_once() -> None:
 
 
 def test_people_of_average_age_are_the_same_in_both_halves(tmp_path: Path) -> None:
-    condition = Condition(readings=("celebrities=average",))
-    variants = [each.under(condition, quick=False) for each in EXPERIMENTS.values()]
-    one, other = (selected(Explored(Project.load(each.written(tmp_path)), ())) for each in variants)
+    setting = Setting(interpretations=("celebrities=average",))
+    variants = [each.under(setting, quick=False) for each in EXPERIMENTS.values()]
+    one, other = (selected(Exploration(Project.load(each.written(tmp_path)), ())) for each in variants)
     assert one == other == pytest.approx(0.05 * 45_222, rel=0.1)
 
 
-def made_up(tmp_path: Path, noisy: dict[float, float], *readings: str, miner: str = "mean-number") -> Exhibit:
+def made_up(
+    tmp_path: Path, noisy: dict[float, float], *interpretations: str, miner: str = "mean-number"
+) -> Exhibit:
     """Return table 2 of releases with noise that so many people are learned from."""
     noise = unexplored("sramka-noise", written_few(tmp_path, 0))
     made = tuple(
         candidate("seeded-laplace", worst, miner, epsilon=epsilon, ranges={"age": 82})
         for epsilon, worst in noisy.items()
     )
-    found = Found({"sramka-noise": noise}, quick=True, condition=Condition(readings=readings))
-    return table_2(found, {}, noisy_releases(Explored(noise.project, made)))
+    found = Explorations(
+        {"sramka-noise": noise}, quick=True, setting=Setting(interpretations=interpretations)
+    )
+    return table_2(found, {}, noisy_releases(Exploration(noise.project, made)))
 
 
 def claim(exhibit: Exhibit, words: str) -> Claim:

@@ -23,7 +23,7 @@ Digest = dict[str, Any]
 def digest_of(results: Mapping[str, Any], before: Mapping[str, Any]) -> Digest:
     """Return the digest of a run; papers that it does not have stay as they were before."""
     run = {
-        **{name: results[name] for name in ("version", "quick", "every-reading", "control")},
+        **{name: results[name] for name in ("version", "quick", "every-interpretation", "control")},
         "seeds": len(results["seeds"]),
         **{name: results["provenance"][name] for name in ("python", "data")},
     }
@@ -33,11 +33,11 @@ def digest_of(results: Mapping[str, Any], before: Mapping[str, Any]) -> Digest:
 
 
 def _of_paper(key: str, found: Mapping[str, Any]) -> Digest:
-    counts = ("verdicts", "verdicts-by-any-reading", "conclusions", "tests-of-ours")
-    reaches = ("reached-otherwise", "unreached")
+    counts = ("verdicts", "verdicts-by-any-interpretation", "conclusions", "tests-of-ours")
+    outcomes = ("reproduced-otherwise", "not-reproduced")
     return {
         **{name: found[name] for name in counts},
-        **{name: _rounded(found[name]) for name in reaches},
+        **{name: _rounded(found[name]) for name in outcomes},
         "figures": [
             _rounded({"exhibit": exhibit["key"], **_figure(cell)})
             for exhibit in found["exhibits"]
@@ -56,7 +56,7 @@ def _figure(cell: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("row", "column", "published", "tolerance", "ours", "interval", "verdict")
     return {
         **{name: cell[name] for name in kept},
-        "readings": {switch: other["ours"] for switch, other in cell["readings"].items()},
+        "interpretations": {switch: other["ours"] for switch, other in cell["interpretations"].items()},
     }
 
 
@@ -66,7 +66,7 @@ def _claim(claim: Mapping[str, Any]) -> dict[str, Any]:
         **{name: claim[name] for name in kept},
         "otherwise": {
             switch: other["evidence"]
-            for switch, other in claim["readings"].items()
+            for switch, other in claim["interpretations"].items()
             if other["holds"] is not None and other["holds"] != claim["holds"]
         },
         "control": claim["control"] and claim["control"]["evidence"],

@@ -1,6 +1,6 @@
-"""Fill the documents that quote the reproduction from a run of it, of which a digest is kept.
+"""Fill the documents that quote the reproduction from the digest of its last run.
 
-sfumato reproduce all --folder FOLDER            run it; --seeds, --no-readings, --no-control shorten it
+sfumato reproduce all --folder FOLDER         run it; --seeds 1 --no-interpretations --no-control is short
 python -m papers.tools.reproduction FOLDER    take it into the digest, fill the documents
 python -m papers.tools.reproduction           fill the documents from the digest
 python -m papers.tools.reproduction --check   fail if a document on disk differs
@@ -65,7 +65,7 @@ def summary(digest: Digest) -> str:
         (
             paper(key).title,
             _extent(found["run"]),
-            _counts(found["verdicts-by-any-reading"], VERDICTS[:-1]),
+            _counts(found["verdicts-by-any-interpretation"], VERDICTS[:-1]),
             _counts(found["conclusions"], CONCLUSIONS),
             _counts(found["tests-of-ours"], CONCLUSIONS),
         )
@@ -77,7 +77,7 @@ def summary(digest: Digest) -> str:
 def _extent(run: Mapping[str, Any]) -> str:
     parts = [
         "one seed" if run["seeds"] == 1 else f"{run['seeds']} seeds",
-        "every reading" if run["every-reading"] else "our readings only",
+        "every interpretation" if run["every-interpretation"] else "our interpretations only",
         "a control" if run["control"] else "no control",
     ]
     return ("a quick look, " if run["quick"] else "") + ", ".join(parts)
@@ -112,34 +112,38 @@ def _evidence(claim: Mapping[str, Any]) -> str:
     return "; ".join(each.rstrip(".") for each in [claim["evidence"], *others, *control])
 
 
-# The figures that are not reached as we read the papers
+# The figures that our interpretation of the papers does not reproduce
 
 
-def reached_otherwise(digest: Digest, key: str) -> str:
-    """Return the figures that are reached under another reading than ours alone, and under which."""
+def reproduced_otherwise(digest: Digest, key: str) -> str:
+    """Return the figures that only another interpretation than ours reproduces, and which."""
     rows = [
         (
             f"{_spoken(each['exhibit'])}: {each['row']}, {each['column']}",
             each["published"],
             _shown(each, each["ours"]),
-            f"{_shown(each, each['reached'])} with `{each['reading']}`",
+            f"{_shown(each, each['reproduced'])} with `{each['interpretation']}`",
         )
-        for each in _of(digest, key)["reached-otherwise"]
+        for each in _of(digest, key)["reproduced-otherwise"]
     ]
-    return _table(("figure", "published", "ours", "reached"), rows) if rows else _none(digest, key)
+    return _table(("figure", "published", "ours", "reproduced"), rows) if rows else _none(digest, key)
 
 
-def unreached(digest: Digest, key: str) -> str:
-    """Return the figures that are reached under no reading: how near one comes, and what was tried."""
-    found = _of(digest, key)["unreached"]
+def not_reproduced(digest: Digest, key: str) -> str:
+    """Return the figures that no interpretation reproduces, the nearest of ours, and what was tried."""
+    found = _of(digest, key)["not-reproduced"]
     groups = [list(same) for _, same in groupby(found, key=lambda each: (each["exhibit"], each["column"]))]
-    head = ("figures", "published", "ours", "nearest", "verdict", "readings tried")
-    nothing = "none changes it" if _of(digest, key)["run"]["every-reading"] else "not in this run"
-    return _table(head, (_not_reached(each, nothing) for each in groups)) if groups else _none(digest, key)
+    head = ("figures", "published", "ours", "nearest", "verdict", "interpretations tried")
+    nothing = "none changes it" if _of(digest, key)["run"]["every-interpretation"] else "not in this run"
+    return (
+        _table(head, (_not_reproduced_row(each, nothing) for each in groups))
+        if groups
+        else _none(digest, key)
+    )
 
 
-def _not_reached(group: Sequence[Mapping[str, Any]], nothing: str) -> tuple[str, ...]:
-    """Return the line of some figures of one column, with what is said where nothing was tried."""
+def _not_reproduced_row(group: Sequence[Mapping[str, Any]], nothing: str) -> tuple[str, ...]:
+    """Return one line for some figures of a column; `nothing` is shown where nothing was tried."""
 
     def each_in_turn(shown: Callable[[Mapping[str, Any]], str]) -> str:
         return "; ".join(map(shown, group))
@@ -156,13 +160,13 @@ def _not_reached(group: Sequence[Mapping[str, Any]], nothing: str) -> tuple[str,
 
 
 def _nearest(each: Mapping[str, Any]) -> str:
-    reading = f" (`{each['nearest-reading']}`)" if each["nearest-reading"] else ""
-    return f"{_shown(each, each['nearest'])}{reading}"
+    switch = each["nearest-interpretation"]
+    return _shown(each, each["nearest"]) + (f" (`{switch}`)" if switch else "")
 
 
 def _none(digest: Digest, key: str) -> str:
-    every = _of(digest, key)["run"]["every-reading"]
-    return "None." if every else "None, as far as our readings go."
+    every = _of(digest, key)["run"]["every-interpretation"]
+    return "None." if every else "None, as far as our interpretations go."
 
 
 def _shown(each: Mapping[str, Any], value: Any) -> str:
@@ -180,7 +184,7 @@ def _figures(digest: Digest, key: str, exhibit: str) -> dict[tuple[str, str], Ma
 
 
 def safety(digest: Digest) -> str:
-    """Return what (k, l)-safe releases cost by the paper's formula and truly, under every reading."""
+    """Return what (k, l)-safe releases cost by the paper's formula and truly, under every interpretation."""
     found = _figures(digest, "dewri", "figure-11")
     rows = [
         (row, f"{printed_one['published']} %", *(_losses(found.get((row, c))) for c in (_FORMULA, _TRULY)))
@@ -189,8 +193,8 @@ def safety(digest: Digest) -> str:
     ]
     head = ("", "published", "by the formula", "truly (guarantee)")
     promise = next(c for c in _of(digest, "dewri")["claims"] if c["text"].startswith(_TRUE_OF_ALL))
-    said = f"Pairs of the formula that are d1-anonymous and d2-diverse: {_evidence(promise)}."
-    return f"{_table(head, rows)}\n\n{said} {_rerun_with(digest, 'dewri')}"
+    pairs = f"Pairs of the formula that are d1-anonymous and d2-diverse: {_evidence(promise)}."
+    return f"{_table(head, rows)}\n\n{pairs} {_rerun_with(digest, 'dewri')}"
 
 
 def _rerun_with(digest: Digest, key: str) -> str:
@@ -201,13 +205,15 @@ def _losses(each: Mapping[str, Any] | None) -> str:
     if each is None:
         return "not computed"
     others = [
-        f"{loss:.1f} % with `{switch}`" for switch, loss in each["readings"].items() if loss is not None
+        f"{loss:.1f} % with `{switch}`"
+        for switch, loss in each["interpretations"].items()
+        if loss is not None
     ]
     return "; ".join([f"{each['ours']:.1f} %", *others])
 
 
 def answers(digest: Digest) -> str:
-    """Return the other answers of Dewri and others beside ours, under every reading."""
+    """Return the other answers of Dewri and others next to ours, under every interpretation."""
     rows = [
         (
             f"{row}: {column}",
@@ -215,7 +221,10 @@ def answers(digest: Digest) -> str:
             "; ".join(
                 [
                     _shown(each, each["ours"]),
-                    *(f"{_shown(each, other)} with `{switch}`" for switch, other in each["readings"].items()),
+                    *(
+                        f"{_shown(each, other)} with `{switch}`"
+                        for switch, other in each["interpretations"].items()
+                    ),
                 ]
             ),
         )
@@ -242,8 +251,8 @@ BLOCKS: dict[str, Callable[[Digest], str]] = {
     "answers": answers,
     "originals": originals,
     **{f"conclusions of {key}": partial(conclusions, key=key) for key in PAPERS},
-    **{f"reached otherwise in {key}": partial(reached_otherwise, key=key) for key in PAPERS},
-    **{f"not reached in {key}": partial(unreached, key=key) for key in PAPERS},
+    **{f"reproduced otherwise in {key}": partial(reproduced_otherwise, key=key) for key in PAPERS},
+    **{f"not reproduced in {key}": partial(not_reproduced, key=key) for key in PAPERS},
 }
 """What is written between the marks of the documents."""
 
@@ -254,10 +263,10 @@ def filled(document: str, digest: Digest) -> str:
     def write(found: re.Match[str]) -> str:
         name = found["name"]
         try:
-            said = BLOCKS[name](digest)
+            text = BLOCKS[name](digest)
         except NotRerun as missing:
-            said = str(missing)
-        return f"<!-- from the run: {name} -->\n\n{said}\n\n<!-- end of {name} -->"
+            text = str(missing)
+        return f"<!-- from the run: {name} -->\n\n{text}\n\n<!-- end of {name} -->"
 
     pattern = r"<!-- from the run: (?P<name>.+?) -->\n.*?<!-- end of (?P=name) -->"
     return re.sub(pattern, write, document, flags=re.DOTALL)

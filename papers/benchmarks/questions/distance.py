@@ -20,7 +20,7 @@ from questions.written import table
 from sfumato import Candidate
 from sfumato_papers.conclusions import Viewpoint, claims_under
 from sfumato_papers.exhibits import Chart, Series
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 from sfumato_papers.pictures import chart_svg
 
 NAMES = {
@@ -123,7 +123,7 @@ def _closeness(made: Sequence[Candidate], distance: str) -> bool | None:
     """Return whether t-closeness serves best of k, l, t and delta, by the distance that is measured."""
     own = [c for c in made if _own_distance(c) in (None, distance if distance in _T else "js")]
     view = Viewpoint("", "", "", label(distance), "utility-loss")
-    return claims_under(view, Explored(None, tuple(own)))[1].holds  # type: ignore[arg-type]
+    return claims_under(view, Exploration(None, tuple(own)))[1].holds  # type: ignore[arg-type]
 
 
 def _own_distance(candidate: Candidate) -> str | None:

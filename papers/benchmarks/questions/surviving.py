@@ -14,7 +14,7 @@ from questions.written import table
 from sfumato import Candidate
 from sfumato_papers.conclusions import Viewpoint, claims_under, worth_its_risk
 from sfumato_papers.exhibits import Claim, Trial
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 from sfumato_papers.ranks import rank_correlation
 from sfumato_papers.seeded_noise import SeededLaplace
 
@@ -46,7 +46,7 @@ def _verdict(claim: Claim, control: Claim) -> str:
 
 def _claims(studied: Studied, cache: Path, *, is_control: bool) -> list[Claim]:
     made = grid.explored(studied, cache, is_control=is_control).candidates
-    found = Explored(None, made)  # type: ignore[arg-type]
+    found = Exploration(None, made)  # type: ignore[arg-type]
     gains = [
         Viewpoint(
             "gains-sensitive",

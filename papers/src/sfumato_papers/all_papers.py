@@ -9,11 +9,11 @@ from typing import Any
 from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 from sfumato_papers.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
 from sfumato_papers.exhibits import Cell, Exhibit
-from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.paper import Paper
 
 
-def _views(found: Explored) -> tuple[Viewpoint, ...]:
+def _views(found: Exploration) -> tuple[Viewpoint, ...]:
     every = {m.label: m for candidate in found.made for m in candidate.measurements}
     gains = {
         target: next(
@@ -51,7 +51,7 @@ def _views(found: Explored) -> tuple[Viewpoint, ...]:
     )
 
 
-def _exhibits(found: Found) -> tuple[Exhibit, ...]:
+def _exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     explored = found["together"]
     views = _views(explored)
     conclusions = Exhibit(
@@ -74,7 +74,7 @@ def _exhibits(found: Found) -> tuple[Exhibit, ...]:
     return (*(_one_frontier(view, explored) for view in views), conclusions)
 
 
-def _one_frontier(view: Viewpoint, found: Explored) -> Exhibit:
+def _one_frontier(view: Viewpoint, found: Exploration) -> Exhibit:
     frontier = view.frontier(found.made)
     tried = Counter(candidate.recipe.sanitizer for candidate in frontier.comparable)
     efficient = Counter(candidate.recipe.sanitizer for candidate in frontier.efficient())

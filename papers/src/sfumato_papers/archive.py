@@ -15,14 +15,14 @@ from typing import Any
 
 from sfumato import errors
 from sfumato.runtime.files import why_unreadable
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 _ABSENT = "not there"
 _NEAR = 1e-9
 """Figures of the same seed that differ by no more of themselves are the same on another machine."""
 
 
-def provenance(explored: Iterable[Explored]) -> dict[str, Any]:
+def provenance(explored: Iterable[Exploration]) -> dict[str, Any]:
     """Return versions of Python and of what sfumato needs, hashes of the data and how long each took."""
     every = tuple(explored)
     places = sorted({each.project.data_path for each in every})

@@ -6,43 +6,52 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Otherwise, Series, Trial, median_interval
+from sfumato_papers.exhibits import (
+    AlternativeFigure,
+    Cell,
+    Chart,
+    Claim,
+    Exhibit,
+    Series,
+    Trial,
+    median_interval,
+)
 
 Exhibits = tuple[Exhibit, ...]
 
 
 @dataclass(frozen=True)
 class Cases:
-    """The exhibits of a paper under several conditions.
+    """The exhibits of a paper in several settings.
 
     Parameters
     ----------
     seeds
         By seed, the first of them as the paper is shown.
-    readings
-        By how the paper is read otherwise, as ``diversity=distinct``.
+    interpretations
+        By the switch of every other interpretation, as ``diversity=distinct``.
     control
         Where the values to be learned are dealt out at random.
     """
 
     seeds: Mapping[int, Exhibits]
-    readings: Mapping[str, Exhibits] = field(default_factory=dict)
+    interpretations: Mapping[str, Exhibits] = field(default_factory=dict)
     control: Exhibits = ()
 
-    def together(self) -> Exhibits:
-        """Return the exhibits of the first seed with what came out under every other condition."""
+    def merged(self) -> Exhibits:
+        """Return the exhibits of the first seed with the results of every other setting."""
         first = next(iter(self.seeds.values()))
         return tuple(self._exhibit(each) for each in first)
 
     def _exhibit(self, first: Exhibit) -> Exhibit:
         seeds = {seed: _same(first, each) for seed, each in self.seeds.items()}
-        readings = {switch: _same(first, each) for switch, each in self.readings.items()}
+        interpretations = {switch: _same(first, each) for switch, each in self.interpretations.items()}
         control = _same(first, self.control) if first.of_adult else None
         known = [each for each in seeds.values() if each is not None]
         return replace(
             first,
-            cells=tuple(_cell(cell, known, readings, control) for cell in first.cells),
-            claims=tuple(_claim(claim, seeds, readings, control) for claim in first.claims),
+            cells=tuple(_cell(cell, known, interpretations, control) for cell in first.cells),
+            claims=tuple(_claim(claim, seeds, interpretations, control) for claim in first.claims),
             charts=tuple(_chart(place, chart, known) for place, chart in enumerate(first.charts)),
         )
 
@@ -62,7 +71,10 @@ def _claim_of(exhibit: Exhibit | None, claim: Claim) -> Claim | None:
 
 
 def _cell(
-    cell: Cell, seeds: Sequence[Exhibit], readings: Mapping[str, Exhibit | None], control: Exhibit | None
+    cell: Cell,
+    seeds: Sequence[Exhibit],
+    interpretations: Mapping[str, Exhibit | None],
+    control: Exhibit | None,
 ) -> Cell:
     drawn = [each.ours for exhibit in seeds for each in [_cell_of(exhibit, cell)] if each is not None]
     known = tuple(each for each in drawn if each is not None)
@@ -71,9 +83,9 @@ def _cell(
         cell,
         ours=median(known) if len(known) > 1 else cell.ours,
         spread=known,
-        readings=tuple(
-            Otherwise(switch, found.ours, exhibit.verdict(found))
-            for switch, exhibit in readings.items()
+        interpretations=tuple(
+            AlternativeFigure(switch, found.ours, exhibit.verdict(found))
+            for switch, exhibit in interpretations.items()
             for found in [_cell_of(exhibit, cell)]
             if exhibit is not None and found is not None and found.ours != cell.ours
         ),
@@ -84,7 +96,7 @@ def _cell(
 def _claim(
     claim: Claim,
     seeds: Mapping[int, Exhibit | None],
-    readings: Mapping[str, Exhibit | None],
+    interpretations: Mapping[str, Exhibit | None],
     control: Exhibit | None,
 ) -> Claim:
     by_seed = _outcomes({str(seed): exhibit for seed, exhibit in seeds.items()}, claim)
@@ -93,7 +105,7 @@ def _claim(
         claim,
         holds=claim.holds if len(held) < 2 else None,
         seeds=by_seed,
-        readings=_outcomes(readings, claim),
+        interpretations=_outcomes(interpretations, claim),
         control=next(iter(_outcomes({"control": control}, claim)), None),
     )
 

@@ -33,37 +33,36 @@ class RunsDiffer(errors.SfumatoError):
     type=click.Path(path_type=Path),
     default=Path("sfumato-reproduction"),
     show_default=True,
-    help="Where project files, stores and results lie; what was computed there is not computed again.",
+    help="The folder of project files, stores and results; nothing in it is computed twice.",
 )
 @click.option("--quick", is_flag=True, help="Reduced grids, for a first look in a few minutes.")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How often all that happens by chance is repeated: 10 times by default, twice with --quick.",
+    help="How often everything random is repeated: 10 times by default, twice with --quick.",
 )
 @click.option(
-    "--readings/--no-readings",
+    "--interpretations/--no-interpretations",
     default=None,
-    help="Read the papers also in every other way that their text allows. By default unless --quick.",
+    help="Also rerun the papers under every other interpretation of their text. By default unless --quick.",
 )
 @click.option(
     "--control/--no-control",
     default=None,
-    help="Also deal out what is to be learned at random: what holds then, too, says nothing. By default.",
+    help="Also deal out what is to be learned at random: what still holds then says nothing. By default.",
 )
 @click.option(
-    "--reading",
-    "taken",
+    "--interpretation",
     multiple=True,
-    metavar="PASSAGE=READING",
-    help="Take this reading of a passage in the place of ours; the page names them. May be repeated.",
+    metavar="PASSAGE=INTERPRETATION",
+    help="Use this interpretation of a passage instead of ours; the page names them. May be repeated.",
 )
 @click.option(
     "--against",
     type=click.Path(path_type=Path),
     metavar="RESULTS",
-    help="Compare with the results.json of another run; what differs is told, and the exit code is then 2.",
+    help="Compare with the results.json of another run; if any figure differs, the exit code is 2.",
 )
 @workers_option
 @json_option
@@ -72,23 +71,23 @@ def reproduce(
     folder: Path,
     quick: bool,
     seeds: int | None,
-    readings: bool | None,
+    interpretations: bool | None,
     control: bool | None,
-    taken: tuple[str, ...],
+    interpretation: tuple[str, ...],
     against: Path | None,
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Rerun the experiments of PAPERS on the census table Adult: each published figure beside ours.
+    """Rerun the experiments of PAPERS on the census table Adult: each published figure next to ours.
 
-    Writes one page, index.html, and results.json into the folder: they show the PAPERS of the last run. It
-    can be stopped and goes on where it was. Changing a project file or data in the folder changes the
+    Writes one page, index.html, and results.json into the folder: they show the PAPERS of the last run. You
+    can stop it; it continues where it was. Changing a project file or data in the folder changes the
     figures.
 
     \b
     Example: sfumato reproduce li --quick
              sfumato reproduce all
-             sfumato reproduce dewri --seeds 1 --no-readings --against earlier/results.json
+             sfumato reproduce dewri --seeds 1 --no-interpretations --against earlier/results.json
     """
     import msgspec
 
@@ -100,9 +99,9 @@ def reproduce(
     usual = QUICKLY if quick else FULLY
     extent = Extent(
         usual.seeds if seeds is None else seeds,
-        usual.readings if readings is None else readings,
+        usual.every_interpretation if interpretations is None else interpretations,
         usual.control if control is None else control,
-        taken,
+        interpretation,
     )
     chosen = [paper for given in papers for paper in (PAPERS if given == "all" else (given,))]
     with progress_shown() as show:
@@ -112,8 +111,8 @@ def reproduce(
     results = done.to_dict()
     differing = [] if other is None else deviations(results, other)
     if as_json:
-        told = {"deviations": [asdict(each) for each in differing]} if other is not None else {}
-        document = {"page": str(done.page), **results, **told}
+        compared = {"deviations": [asdict(each) for each in differing]} if other is not None else {}
+        document = {"page": str(done.page), **results, **compared}
         print_json("reproduce", msgspec.convert(document, ReproduceShape))
     else:
         _show(done)
@@ -129,7 +128,7 @@ def _show(done: Reproduction) -> None:
     rows = []
     for key, exhibits in done.papers.items():
         for exhibit in exhibits:
-            counts = counted([exhibit], by_any_reading=True)
+            counts = counted([exhibit], by_any_interpretation=True)
             rows.append(
                 [
                     key,
@@ -139,17 +138,17 @@ def _show(done: Reproduction) -> None:
                 ]
             )
     print_table(
-        "published figures beside ours",
+        "published figures next to ours",
         ["paper", "exhibit", *VERDICTS[:-1], "conclusions that hold", "tests of ours"],
         rows,
     )
-    echo(f"\nThe page lies in {done.page}, every figure in {done.results}")
+    echo(f"\nThe page is {done.page}; every figure is in {done.results}")
 
 
-def _holding(said: Mapping[Conclusion, int]) -> str:
-    """Return how many hold of those that were put to the test."""
-    n_said = sum(n for conclusion, n in said.items() if conclusion != "open")
-    return f"{said['holds']} of {n_said}" if n_said else ""
+def _holding(counts: Mapping[Conclusion, int]) -> str:
+    """Return how many of the tested conclusions hold."""
+    n_tested = sum(n for conclusion, n in counts.items() if conclusion != "open")
+    return f"{counts['holds']} of {n_tested}" if n_tested else ""
 
 
 def _show_deviations(found: Sequence[Deviation]) -> None:

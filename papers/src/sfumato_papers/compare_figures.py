@@ -11,8 +11,8 @@ NOT_COMPUTED = "not computed in this run"
 
 
 def cell(paper: str, key: str, row: str, column: str, ours: float | None, series: str = "") -> Cell:
-    """Return one of our figures beside the published one, if there is one."""
-    return published(paper, key).beside(row, column, ours, series=series)
+    """Return one of our figures next to the published one, if there is one."""
+    return published(paper, key).compare(row, column, ours, series=series)
 
 
 def printed_series(paper: str, key: str, name: str, rows: Sequence[str], column: str) -> Series:
@@ -21,7 +21,7 @@ def printed_series(paper: str, key: str, name: str, rows: Sequence[str], column:
     return Series(name, tuple(rows), tuple(float(f) if f else None for f in figures), published=True)
 
 
-def bars_beside(
+def compared_bars(
     paper: str, key: str, column: str, ours: Mapping[str, float], *, title: str, name: str, y_label: str
 ) -> Chart:
     """Draw our figures, by row, and those that the paper prints in a column as bars side by side."""
@@ -47,7 +47,7 @@ def exhibit(
 ) -> Exhibit:
     """Return an exhibit with what the data file says of it; the reason of its tolerance is the last note."""
     known = published(paper, key)
-    said = (*notes, *([known.why] if known.why else []))
+    all_notes = (*notes, *([known.why] if known.why else []))
     return Exhibit(
         key,
         known.title,
@@ -55,7 +55,7 @@ def exhibit(
         tuple(cells),
         tuple(claims),
         tuple(charts),
-        notes=said,
+        notes=all_notes,
         of_adult=of_adult,
     )
 

@@ -9,7 +9,7 @@ from sfumato import Candidate, Frontier
 from sfumato.results.measurement import named
 from sfumato.workflow.report.charts.scatter import TRIVIAL
 from sfumato_papers.exhibits import Claim
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 _MODELS = {
     "k-anonymity": "k-anonymity",
@@ -47,7 +47,7 @@ class Viewpoint:
         """Compare candidates on both axes."""
         return Frontier(tuple(candidates), (self.privacy, self.utility))
 
-    def kept(self, candidate: Candidate, found: Explored) -> float | None:
+    def kept(self, candidate: Candidate, found: Exploration) -> float | None:
         """Return the share of the utility that a release keeps: 1 as it is, 0 as the better trivial release.
 
         Where the table as it is serves no better than a trivial release, or by no more than chance may do,
@@ -56,12 +56,12 @@ class Viewpoint:
         whole = _value_of(found, "as-is", self.utility)
         return _share(candidate.value(self.utility), _better_trivial(found, self.utility), whole)
 
-    def learned(self, candidate: Candidate, found: Explored) -> float | None:
+    def learned(self, candidate: Candidate, found: Exploration) -> float | None:
         """Return the share of the adversary's knowledge that is left: 1 as it is."""
         nothing, whole = (_value_of(found, name, self.privacy) for name in (_BOTH_TRIVIAL[0], "as-is"))
         return _share(candidate.value(self.privacy), nothing, whole)
 
-    def is_moot(self, found: Explored) -> bool:
+    def is_moot(self, found: Exploration) -> bool:
         """Return whether the table as it is serves a researcher no better than a trivial release."""
         whole = _value_of(found, "as-is", self.utility)
         return whole is not None and _better_trivial(found, self.utility) is None
@@ -73,7 +73,7 @@ class Viewpoint:
         return sum(bool(set(frontier.dominated_by(each)) & set(winners)) for each in losers)
 
     def shares(
-        self, candidates: Iterable[Candidate], found: Explored
+        self, candidates: Iterable[Candidate], found: Exploration
     ) -> list[tuple[float, float, Candidate]]:
         """Return what the adversary and the researcher are left with, where both measures apply."""
         pairs = [(self.learned(c, found), self.kept(c, found), c) for c in candidates]
@@ -87,12 +87,12 @@ def _share(value: float | None, nothing: float | None, everything: float | None)
     return (value - nothing) / (everything - nothing)
 
 
-def _value_of(found: Explored, sanitizer: str, measure: str) -> float | None:
+def _value_of(found: Exploration, sanitizer: str, measure: str) -> float | None:
     made = found.find(sanitizer)
     return None if made is None else made.value(measure)
 
 
-def _better_trivial(found: Explored, measure: str) -> float | None:
+def _better_trivial(found: Exploration, measure: str) -> float | None:
     """Return what the better trivial release gives a researcher; nothing where that may be all there is."""
     whole = found.find("as-is")
     taken = named(whole.measurements, measure) if whole is not None else ()
@@ -105,7 +105,7 @@ def _better_trivial(found: Explored, measure: str) -> float | None:
     return None if best is None or least <= best else sign * best
 
 
-def claims_under(view: Viewpoint, found: Explored) -> tuple[Claim, ...]:
+def claims_under(view: Viewpoint, found: Exploration) -> tuple[Claim, ...]:
     """Judge three conclusions under one way to measure."""
     return tuple(
         Claim(f"{text} ({view.short})", None, _MOOT, is_moot=True)
@@ -126,7 +126,7 @@ _MOOT = (
 )
 
 
-def _modest_privacy(view: Viewpoint, found: Explored) -> _Judgement:
+def _modest_privacy(view: Viewpoint, found: Exploration) -> _Judgement:
     """Look for the release that keeps most utility among those that leave at most half of the knowledge."""
     modest = [each for each in view.shares(found.made, found) if each[0] <= _HALF]
     if not modest:
@@ -138,7 +138,7 @@ def _modest_privacy(view: Viewpoint, found: Explored) -> _Judgement:
     )
 
 
-def _closeness_best(view: Viewpoint, found: Explored) -> _Judgement:
+def _closeness_best(view: Viewpoint, found: Exploration) -> _Judgement:
     """Count the releases under another model that one under t-closeness dominates, and the reverse."""
     close = _of_model(found, "t-closeness")
     others = {title: _of_model(found, name) for title, name in _MODELS.items() if name != "t-closeness"}
@@ -154,7 +154,7 @@ def _closeness_best(view: Viewpoint, found: Explored) -> _Judgement:
     return best, f"On both axes, releases under t-closeness against those under another model: {said}."
 
 
-def _of_model(found: Explored, model: str) -> list[Candidate]:
+def _of_model(found: Exploration, model: str) -> list[Candidate]:
     return [
         c
         for c in found.made
@@ -164,7 +164,7 @@ def _of_model(found: Explored, model: str) -> list[Candidate]:
     ]
 
 
-def _buckets_better(view: Viewpoint, found: Explored) -> _Judgement:
+def _buckets_better(view: Viewpoint, found: Exploration) -> _Judgement:
     """Compare bucketize with mondrian under the same model, which have the same groups."""
     pairs = [
         (c, found.find("mondrian", model=c.recipe.parameters["model"], target=""))
@@ -187,7 +187,7 @@ def _buckets_better(view: Viewpoint, found: Explored) -> _Judgement:
     )
 
 
-def worth_its_risk(views: tuple[Viewpoint, ...], found: Explored) -> Claim:
+def worth_its_risk(views: tuple[Viewpoint, ...], found: Exploration) -> Claim:
     """Compare the researcher's gain with the adversary's, which are on one scale."""
     gains = [view for view in views if view.key != "losses"]
     made = [c for c in found.made if c.recipe.sanitizer not in TRIVIAL]

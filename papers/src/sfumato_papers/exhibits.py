@@ -27,7 +27,7 @@ Direction = Literal["larger", "smaller"]
 Conclusion = Literal[
     "holds",
     "says nothing",
-    "depends on the reading",
+    "depends on the interpretation",
     "depends on chance",
     "does not hold",
     "nothing to destroy",
@@ -36,7 +36,7 @@ Conclusion = Literal[
 CONCLUSIONS: tuple[Conclusion, ...] = (
     "holds",
     "says nothing",
-    "depends on the reading",
+    "depends on the interpretation",
     "depends on chance",
     "does not hold",
     "nothing to destroy",
@@ -71,8 +71,8 @@ class Cell:
         Whether the paper prints the figure elsewhere, too, and it is counted there.
     spread
         What came out with each seed; ours is then their median.
-    readings
-        What comes out where the paper is read in other ways.
+    interpretations
+        Our figures under the other interpretations of the paper.
     control
         What comes out where the values to be learned are dealt out at random.
     """
@@ -86,7 +86,7 @@ class Cell:
     better: Direction | None = None
     is_repeated: bool = False
     spread: tuple[float, ...] = ()
-    readings: tuple[Otherwise, ...] = ()
+    interpretations: tuple[AlternativeFigure, ...] = ()
     control: float | None = None
 
     @property
@@ -125,13 +125,13 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Otherwise:
-    """A figure where the paper is read in another way.
+class AlternativeFigure:
+    """Our figure under another interpretation of the paper.
 
     Parameters
     ----------
     switch
-        The reading, as ``diversity=distinct``.
+        The interpretation, as ``diversity=distinct``.
     ours
         What came out.
     verdict
@@ -145,12 +145,12 @@ class Otherwise:
 
 @dataclass(frozen=True)
 class Trial:
-    """Whether a conclusion holds under some other condition.
+    """Whether a conclusion holds in some other setting.
 
     Parameters
     ----------
     of
-        The condition: a reading, as ``diversity=distinct``, or a seed.
+        The setting: an interpretation, as ``diversity=distinct``, or a seed.
     holds, evidence
         As in a claim.
     """
@@ -176,8 +176,8 @@ class Claim:
         What the paper says, in its words; a test of ours has none.
     is_moot
         Whether the table as it is gives nothing that a release could destroy.
-    seeds, readings
-        How it comes out with each seed, and where the paper is read in other ways.
+    seeds, interpretations
+        The outcome with each seed, and under the other interpretations of the paper.
     control
         How it comes out where the values to be learned are dealt out at random.
     """
@@ -188,7 +188,7 @@ class Claim:
     quotation: Quotation | None = None
     is_moot: bool = False
     seeds: tuple[Trial, ...] = ()
-    readings: tuple[Trial, ...] = ()
+    interpretations: tuple[Trial, ...] = ()
     control: Trial | None = None
 
     @property
@@ -205,15 +205,15 @@ class Claim:
     def conclusion(self) -> Conclusion:
         """What all of that says of the sentence."""
         by_seed = _known(each.holds for each in self.seeds) or _known([self.holds])
-        by_reading = {*by_seed, *_known(each.holds for each in self.readings)}
-        if not by_reading:
+        by_interpretation = {*by_seed, *_known(each.holds for each in self.interpretations)}
+        if not by_interpretation:
             return "nothing to destroy" if self.is_moot else "open"
-        if by_reading == {False}:
+        if by_interpretation == {False}:
             return "does not hold"
         if by_seed == {True, False}:
             return "depends on chance"
-        if by_reading == {True, False}:
-            return "depends on the reading"
+        if by_interpretation == {True, False}:
+            return "depends on the interpretation"
         return "says nothing" if self.control is not None and self.control.holds else "holds"
 
 
@@ -329,8 +329,8 @@ class Exhibit:
         return "same trend" if self._keeps_trend(cell) else "differs"
 
     def best(self, cell: Cell) -> tuple[Verdict, str]:
-        """Return the best verdict under any reading, and which reading that is (none where it is ours)."""
-        every = [(self.verdict(cell), ""), *((each.verdict, each.switch) for each in cell.readings)]
+        """Return the best verdict under any interpretation, and that interpretation (none if it is ours)."""
+        every = [(self.verdict(cell), ""), *((each.verdict, each.switch) for each in cell.interpretations)]
         return min(every, key=lambda pair: VERDICTS.index(pair[0]))
 
     def _keeps_trend(self, cell: Cell) -> bool:
@@ -372,9 +372,9 @@ class Exhibit:
                     "repeated": cell.is_repeated,
                     "seeds": [json_value(each) for each in cell.spread],
                     "interval": cell.interval and [json_value(each) for each in cell.interval],
-                    "readings": {
+                    "interpretations": {
                         each.switch: {"ours": json_value(each.ours), "verdict": each.verdict}
-                        for each in cell.readings
+                        for each in cell.interpretations
                     },
                     "control": json_value(cell.control),
                 }
@@ -391,8 +391,9 @@ class Exhibit:
                     "holds": claim.holds,
                     "evidence": claim.evidence,
                     "seeds": {each.of: each.holds for each in claim.seeds},
-                    "readings": {
-                        each.of: {"holds": each.holds, "evidence": each.evidence} for each in claim.readings
+                    "interpretations": {
+                        each.of: {"holds": each.holds, "evidence": each.evidence}
+                        for each in claim.interpretations
                     },
                     "control": claim.control
                     and {"holds": claim.control.holds, "evidence": claim.control.evidence},
@@ -420,18 +421,18 @@ class Exhibit:
         }
 
 
-def counted(exhibits: Iterable[Exhibit], *, by_any_reading: bool = False) -> dict[Verdict, int]:
+def counted(exhibits: Iterable[Exhibit], *, by_any_interpretation: bool = False) -> dict[Verdict, int]:
     """Return how often each verdict was given; what a paper prints twice is counted once.
 
     Parameters
     ----------
     exhibits
         Where to count.
-    by_any_reading
-        Whether to take the best verdict that some reading of the paper leads to.
+    by_any_interpretation
+        Whether to take the best verdict that some interpretation of the paper leads to.
     """
     counts = Counter(
-        exhibit.best(cell)[0] if by_any_reading else exhibit.verdict(cell)
+        exhibit.best(cell)[0] if by_any_interpretation else exhibit.verdict(cell)
         for exhibit in exhibits
         for cell in exhibit.cells
         if not cell.is_repeated

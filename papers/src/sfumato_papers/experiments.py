@@ -21,7 +21,7 @@ from sfumato.results.frontier import one_for_each_recipe
 from sfumato.runtime.files import file_beside
 from sfumato.workflow.explore.explore_project import Progress, explore
 from sfumato.workflow.store.provenance import source_of
-from sfumato_papers.settings import FIRST, Change, Condition
+from sfumato_papers.settings import FIRST, Change, Setting
 
 _DEALT = 1
 """The seed by which a control deals out values, which is the same for everybody, too."""
@@ -45,7 +45,7 @@ class Experiment:
         The attributes that the control deals out to the records at random: what an adversary or a researcher
         wants to learn. Without any there is no control.
     switches
-        What each reading of the paper that concerns this experiment changes in the project's document.
+        What each interpretation of the paper that concerns this experiment changes in the project's document.
     """
 
     name: str
@@ -55,34 +55,34 @@ class Experiment:
     dealt: tuple[str, ...] = ()
     switches: Mapping[str, Change] = field(default_factory=dict, repr=False, compare=False)
 
-    def under(self, condition: Condition = FIRST, *, quick: bool) -> Variant:
-        """Return the experiment as it is done under a condition."""
-        touched = condition.touching(self.switches, by_chance=self.by_chance, has_control=bool(self.dealt))
+    def under(self, setting: Setting = FIRST, *, quick: bool) -> Variant:
+        """Return the experiment as it is done in a setting."""
+        touched = setting.touching(self.switches, by_chance=self.by_chance, has_control=bool(self.dealt))
         return Variant(self, touched, quick)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An experiment under a condition, as a project file of its own.
+    """An experiment in a setting, as a project file of its own.
 
     Parameters
     ----------
     experiment
         What is done.
-    condition
+    setting
         What it is done under, as far as that changes anything.
     quick
         Whether with a reduced grid.
     """
 
     experiment: Experiment
-    condition: Condition = FIRST
+    setting: Setting = FIRST
     quick: bool = False
 
     @property
     def name(self) -> str:
         """The name of the project file, without its ending."""
-        return f"{self.experiment.name}{'-quick' if self.quick else ''}{self.condition.suffix}"
+        return f"{self.experiment.name}{'-quick' if self.quick else ''}{self.setting.suffix}"
 
     @property
     def file_name(self) -> str:
@@ -97,8 +97,8 @@ class Variant:
         document = tomlkit.parse(place.read_text(encoding="utf-8"))
         if self.quick:
             self.experiment.reduce(document)
-        self.condition.change(document, self.experiment.switches)
-        if self.condition.is_control:
+        self.setting.change(document, self.experiment.switches)
+        if self.setting.is_control:
             document["data"]["path"] = _dealt_path(str(document["data"]["path"]), self.experiment.dealt)
         return document
 
@@ -120,17 +120,17 @@ class Variant:
 
     def _write_data(self, folder: Path, columns: tuple[str, ...]) -> None:
         """Write the records, where they are not there yet; those of a control follow from the others."""
-        first = replace(self, condition=replace(self.condition, is_control=False)).document()
+        first = replace(self, setting=replace(self.setting, is_control=False)).document()
         data = folder / str(first["data"]["path"])
         if not data.exists():
             _write_records(data, datasets.adult_records(self.experiment.subset, columns))
-        if self.condition.is_control:
+        if self.setting.is_control:
             dealt = folder / _dealt_path(data.name, self.experiment.dealt)
             _write_records(dealt, dealt_out(_records(data), self.experiment.dealt))
 
 
 @dataclass(frozen=True)
-class Explored:
+class Exploration:
     """What an experiment found.
 
     Parameters
@@ -189,7 +189,7 @@ class Explored:
 
 
 @dataclass(frozen=True)
-class Found:
+class Explorations:
     """What all experiments of a paper found, by name.
 
     Parameters
@@ -198,33 +198,33 @@ class Found:
         The experiments that were run.
     quick
         Whether the grids were reduced.
-    condition
+    setting
         What they were done under.
     """
 
-    explored: Mapping[str, Explored]
+    explored: Mapping[str, Exploration]
     quick: bool
-    condition: Condition = FIRST
+    setting: Setting = FIRST
 
-    def __getitem__(self, name: str) -> Explored:
+    def __getitem__(self, name: str) -> Exploration:
         return self.explored[name]
 
-    def reads(self, switch: str) -> bool:
-        """Return whether a passage is read in another way than ours: ``reads("diversity=distinct")``."""
-        return switch in self.condition.readings
+    def uses(self, switch: str) -> bool:
+        """Return whether an interpretation that is not ours is used: ``uses("diversity=distinct")``."""
+        return switch in self.setting.interpretations
 
 
 def run(
     variant: Variant, folder: Path, *, workers: int | None, progress: Callable[[Progress], None]
-) -> Explored:
+) -> Exploration:
     """Explore an experiment, or what is left of it."""
     project = Project.load(variant.written(folder))
     with Store(project.store_path) as store:
-        explore(project, store, seed=variant.condition.seed, workers=workers, progress=progress)
+        explore(project, store, seed=variant.setting.seed, workers=workers, progress=progress)
         source = source_of(*project.read())
         candidates = one_for_each_recipe(store.candidates(source))
         seconds = store.seconds_explored(source)
-    return Explored(project, candidates, seconds)
+    return Exploration(project, candidates, seconds)
 
 
 def folder_made(folder: Path) -> None:

@@ -10,14 +10,14 @@ from sfumato import errors
 
 @dataclass(frozen=True)
 class Interpretation:
-    """One way to read a passage.
+    """One interpretation of a passage.
 
     Parameters
     ----------
     key
         Its name, as ``distinct``.
     words
-        What is then computed.
+        What it computes.
     """
 
     key: str
@@ -26,7 +26,7 @@ class Interpretation:
 
 @dataclass(frozen=True)
 class Ambiguity:
-    """A passage that can be read in more than one way: a switch of the experiments.
+    """A passage that allows several interpretations: a switch of the experiments.
 
     Parameters
     ----------
@@ -38,27 +38,27 @@ class Ambiguity:
         The words of the paper.
     source
         Section and page.
-    readings
-        The ways to read it; the first is ours.
+    interpretations
+        All of them; the first is ours.
     why
-        Why the first.
+        Why we chose the first.
     """
 
     key: str
     question: str
     quotation: str
     source: str
-    readings: tuple[Interpretation, ...]
+    interpretations: tuple[Interpretation, ...]
     why: str
 
     @property
     def ours(self) -> Interpretation:
-        """The reading that is taken where nothing else is said."""
-        return self.readings[0]
+        """The interpretation that is used by default."""
+        return self.interpretations[0]
 
-    def switch(self, reading: Interpretation) -> str:
-        """Return how a reading is chosen: ``diversity=distinct``."""
-        return f"{self.key}={reading.key}"
+    def switch(self, interpretation: Interpretation) -> str:
+        """Return the switch that chooses an interpretation: ``diversity=distinct``."""
+        return f"{self.key}={interpretation.key}"
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for JSON."""
@@ -67,52 +67,54 @@ class Ambiguity:
             "question": self.question,
             "quotation": self.quotation,
             "source": self.source,
-            "readings": {each.key: each.words for each in self.readings},
+            "interpretations": {each.key: each.words for each in self.interpretations},
             "ours": self.ours.key,
             "why": self.why,
         }
 
 
 Switches = tuple[str, ...]
-"""The readings that are not ours, each as ``diversity=distinct``, in the order of the paper's ambiguities."""
+"""Interpretations that are not ours, each as ``diversity=distinct``, in the order of the ambiguities."""
 
 
 def chosen(ambiguities: Iterable[Ambiguity], given: Iterable[str]) -> Switches:
-    """Check readings that somebody wants, and leave out those that are ours anyway.
+    """Check the interpretations that are wanted, and omit those that are ours anyway.
 
     Parameters
     ----------
     ambiguities
-        All that may be chosen among.
+        The passages to interpret.
     given
         Switches, as ``diversity=distinct``.
     """
-    known = {a.switch(r): (a, r) for a in ambiguities for r in a.readings}
+    known = {a.switch(r): (a, r) for a in ambiguities for r in a.interpretations}
     wanted: dict[str, str] = {}
     for switch in given:
         if switch not in known:
             hint = errors.suggestion(switch, known) or f"; there are {', '.join(known) or 'none'}"
-            raise errors.ParameterError(f"no reading {switch!r}{hint}")
-        ambiguity, reading = known[switch]
+            raise errors.ParameterError(f"no interpretation {switch!r}{hint}")
+        ambiguity, interpretation = known[switch]
         if wanted.setdefault(ambiguity.key, switch) != switch:
-            raise errors.ParameterError(f"{ambiguity.key} can be read in one way at a time, not in two")
-        if reading == ambiguity.ours:
+            raise errors.ParameterError(f"{ambiguity.key} has one interpretation at a time, not two")
+        if interpretation == ambiguity.ours:
             wanted[ambiguity.key] = ""
     return tuple(switch for switch in known if switch in wanted.values())
 
 
 def others(
-    ambiguities: Iterable[Ambiguity], taken: Switches
+    ambiguities: Iterable[Ambiguity], current: Switches
 ) -> Mapping[Switches, tuple[Ambiguity, Interpretation]]:
-    """Return every way to read the paper that differs from what is taken in one passage."""
-    found: dict[Switches, tuple[Ambiguity, Interpretation]] = {}
+    """Return the switches of every interpretation that differs from the current one in a single passage."""
+    alternatives: dict[Switches, tuple[Ambiguity, Interpretation]] = {}
     every = tuple(ambiguities)
     for ambiguity in every:
-        at_hand = [s for s in taken if s.partition("=")[0] == ambiguity.key] or [
-            ambiguity.switch(ambiguity.ours)
-        ]
-        rest = [s for s in taken if s not in at_hand]
-        for reading in ambiguity.readings:
-            if ambiguity.switch(reading) not in at_hand:
-                found[chosen(every, [*rest, ambiguity.switch(reading)])] = (ambiguity, reading)
-    return found
+        used = [s for s in current if s.partition("=")[0] == ambiguity.key]
+        rest = [s for s in current if s not in used]
+        used = used or [ambiguity.switch(ambiguity.ours)]
+        for interpretation in ambiguity.interpretations:
+            if ambiguity.switch(interpretation) not in used:
+                alternatives[chosen(every, [*rest, ambiguity.switch(interpretation)])] = (
+                    ambiguity,
+                    interpretation,
+                )
+    return alternatives

@@ -24,7 +24,7 @@ from sfumato_papers.exhibits import (
 )
 from sfumato_papers.paper import Paper
 from sfumato_papers.pictures import chart_svg
-from sfumato_papers.reproduced import Reach, reached_otherwise, reaches, unreached
+from sfumato_papers.reproduced import BestMatch, best_matches, not_reproduced, reproduced_otherwise
 
 _MOST_DIGITS = 5
 _MEANS = 1 / 50
@@ -35,7 +35,7 @@ def reproduction_html(
     *,
     quick: bool,
     n_seeds: int = 1,
-    has_readings: bool = True,
+    has_interpretations: bool = True,
     has_control: bool = True,
 ) -> str:
     """Write the page.
@@ -48,8 +48,8 @@ def reproduction_html(
         Whether the grids were reduced.
     n_seeds
         How often all that happens by chance was repeated.
-    has_readings, has_control
-        Whether the papers were also read in every other way, and put to a control.
+    has_interpretations, has_control
+        Whether the papers were also rerun under every other interpretation, and with a control.
     """
     every = [exhibit for exhibits in papers.values() for exhibit in exhibits]
     return _template().render(
@@ -59,7 +59,7 @@ def reproduction_html(
         conclusions=CONCLUSIONS,
         quick=quick,
         n_seeds=n_seeds,
-        has_readings=has_readings,
+        has_interpretations=has_interpretations,
         has_control=has_control,
         version=sfumato.__version__,
     )
@@ -72,20 +72,20 @@ class _Summary:
     verdicts: Mapping[Verdict, int]
     conclusions: Mapping[Conclusion, int]
     tests: Mapping[Conclusion, int]
-    by_other_readings: int
-    reached_otherwise: Sequence[Reach]
-    unreached: Sequence[Reach]
+    by_other_interpretations: int
+    reproduced_otherwise: Sequence[BestMatch]
+    not_reproduced: Sequence[BestMatch]
 
 
 def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
-    """Count verdicts under the best reading, and how many of them another reading than ours gave."""
+    """Count the verdicts, each under its best interpretation."""
     return _Summary(
-        counted(exhibits, by_any_reading=True),
+        counted(exhibits, by_any_interpretation=True),
         concluded(exhibits),
         concluded(exhibits, ours=True),
-        sum(bool(each.reading) for each in reaches(exhibits)),
-        reached_otherwise(exhibits),
-        unreached(exhibits),
+        sum(bool(each.interpretation) for each in best_matches(exhibits)),
+        reproduced_otherwise(exhibits),
+        not_reproduced(exhibits),
     )
 
 
@@ -160,7 +160,7 @@ class _Part:
 
     @property
     def is_list(self) -> bool:
-        """Whether all its figures stand in one column, beside published ones."""
+        """Whether all its figures stand in one column, next to published ones."""
         return len(self.columns) == 1 and any(cell.published is not None for cell in self.cells)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sfumato_papers.exhibits import Exhibit
-from sfumato_papers.experiments import Experiment, Found
+from sfumato_papers.experiments import Experiment, Explorations
 from sfumato_papers.interpretations import Ambiguity
 
 
@@ -29,7 +29,7 @@ class Paper:
     doi
         Where it can be found.
     ambiguities
-        The passages that can be read in more than one way.
+        The passages that allow several interpretations.
     over_seeds
         Reads exhibits from those of all seeds, for what a paper says of chance itself.
     """
@@ -38,7 +38,7 @@ class Paper:
     title: str
     citation: str
     experiments: tuple[Experiment, ...]
-    exhibits: Callable[[Found], tuple[Exhibit, ...]] = field(repr=False)
+    exhibits: Callable[[Explorations], tuple[Exhibit, ...]] = field(repr=False)
     doi: str = ""
     ambiguities: tuple[Ambiguity, ...] = ()
     over_seeds: Callable[[Mapping[int, tuple[Exhibit, ...]]], tuple[Exhibit, ...]] = field(

@@ -49,10 +49,10 @@ class Published:
         """Return one figure as it is printed, if it is."""
         return self.figures.get(row, {}).get(column)
 
-    def beside(
+    def compare(
         self, row: str, column: str, ours: float | None, *, series: str = "", printed: str | None = None
     ) -> Cell:
-        """Return one of our figures beside the published one, if there is one.
+        """Return one of our figures next to the published one, if there is one.
 
         Parameters
         ----------

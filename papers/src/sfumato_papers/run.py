@@ -17,13 +17,13 @@ from sfumato.workflow.explore.explore_project import Progress
 from sfumato_papers.archive import provenance
 from sfumato_papers.cases import Cases
 from sfumato_papers.exhibits import Exhibit, concluded, counted
-from sfumato_papers.experiments import Explored, Found, Variant, folder_made, run
+from sfumato_papers.experiments import Exploration, Explorations, Variant, folder_made, run
 from sfumato_papers.interpretations import chosen, others
 from sfumato_papers.page import reproduction_html
 from sfumato_papers.paper import Paper
 from sfumato_papers.pictures import chart_svg
-from sfumato_papers.reproduced import reached_otherwise, unreached
-from sfumato_papers.settings import FIRST_SEED, Condition
+from sfumato_papers.reproduced import not_reproduced, reproduced_otherwise
+from sfumato_papers.settings import FIRST_SEED, Setting, Settings
 
 PAPERS = ("brickell", "li", "dewri", "sramka", "together")
 """The papers, and what all their methods show on one frontier."""
@@ -31,75 +31,52 @@ PAPERS = ("brickell", "li", "dewri", "sramka", "together")
 
 @dataclass(frozen=True)
 class Extent:
-    """How much a paper is put to the test.
+    """How thoroughly a paper is tested.
 
     Parameters
     ----------
     seeds
-        With how many seeds everything that happens by chance is repeated.
-    readings
-        Whether the paper is also read in every other way that its text allows, one passage at a time.
+        How many seeds everything random is repeated with.
+    every_interpretation
+        Whether the paper is also rerun under every other interpretation, one passage at a time.
     control
         Whether everything is repeated with the values to be learned dealt out at random.
-    taken
-        The readings to take in the place of ours, as ``diversity=distinct``.
+    interpretations
+        Those that replace ours, as ``diversity=distinct``.
     """
 
     seeds: int = 1
-    readings: bool = False
+    every_interpretation: bool = False
     control: bool = False
-    taken: tuple[str, ...] = ()
+    interpretations: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.seeds < 1:
             raise errors.ParameterError(f"seeds must be at least 1, not {self.seeds}")
 
-    def conditions(self, paper: Paper) -> Conditions:
-        """Return what a paper is rerun under."""
+    def settings(self, paper: Paper) -> Settings:
+        """Return all settings in which a paper is rerun."""
         mine = {each.key for each in paper.ambiguities}
-        first = Condition(
-            readings=chosen(paper.ambiguities, [s for s in self.taken if s.partition("=")[0] in mine])
+        first = Setting(
+            interpretations=chosen(
+                paper.ambiguities, [s for s in self.interpretations if s.partition("=")[0] in mine]
+            )
         )
-        otherwise = others(paper.ambiguities, first.readings) if self.readings else {}
-        return Conditions(
+        otherwise = others(paper.ambiguities, first.interpretations) if self.every_interpretation else {}
+        return Settings(
             tuple(replace(first, seed=first.seed + number) for number in range(self.seeds)),
             {
-                ambiguity.switch(reading): replace(first, readings=switches)
-                for switches, (ambiguity, reading) in otherwise.items()
+                ambiguity.switch(interpretation): replace(first, interpretations=switches)
+                for switches, (ambiguity, interpretation) in otherwise.items()
             },
             replace(first, is_control=True) if self.control and paper.has_control else None,
         )
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """What a paper is rerun under.
-
-    Parameters
-    ----------
-    seeds
-        As we read it, with every seed.
-    readings
-        Read otherwise, by the switch of the reading.
-    control
-        With the values to be learned dealt out at random, if that is asked for.
-    """
-
-    seeds: tuple[Condition, ...]
-    readings: Mapping[str, Condition]
-    control: Condition | None
-
-    @property
-    def every(self) -> tuple[Condition, ...]:
-        """All of them: what matters most first."""
-        first, *more = self.seeds
-        return (first, *([self.control] if self.control else []), *self.readings.values(), *more)
-
-
 QUICKLY = Extent(seeds=2, control=True)
-"""How much of a paper a quick look puts to the test."""
-FULLY = Extent(seeds=10, readings=True, control=True)
-"""How much of a paper a full run puts to the test."""
+"""The extent of a quick look."""
+FULLY = Extent(seeds=10, every_interpretation=True, control=True)
+"""The extent of a full run."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +90,11 @@ class Reproduction:
     quick
         Whether the grids were reduced.
     extent
-        With how many seeds, whether by every reading and with a control.
+        How many seeds, whether every interpretation, and whether a control.
     folder
-        Where everything lies.
+        The folder of all files.
     provenance
-        Of what and with what it was made.
+        Versions, hashes of the data and durations.
     """
 
     papers: Mapping[str, tuple[Exhibit, ...]]
@@ -132,8 +109,8 @@ class Reproduction:
             "version": sfumato.__version__,
             "quick": self.quick,
             "seeds": [FIRST_SEED + number for number in range(self.extent.seeds)],
-            "readings": list(self.extent.taken),
-            "every-reading": self.extent.readings,
+            "interpretations": list(self.extent.interpretations),
+            "every-interpretation": self.extent.every_interpretation,
             "control": self.extent.control,
             "provenance": dict(self.provenance),
             "papers": {
@@ -142,11 +119,11 @@ class Reproduction:
                     "doi": paper(key).doi,
                     "ambiguities": [each.to_dict() for each in paper(key).ambiguities],
                     "verdicts": counted(exhibits),
-                    "verdicts-by-any-reading": counted(exhibits, by_any_reading=True),
+                    "verdicts-by-any-interpretation": counted(exhibits, by_any_interpretation=True),
                     "conclusions": concluded(exhibits),
                     "tests-of-ours": concluded(exhibits, ours=True),
-                    "reached-otherwise": [each.to_dict() for each in reached_otherwise(exhibits)],
-                    "unreached": [each.to_dict() for each in unreached(exhibits)],
+                    "reproduced-otherwise": [each.to_dict() for each in reproduced_otherwise(exhibits)],
+                    "not-reproduced": [each.to_dict() for each in not_reproduced(exhibits)],
                     "exhibits": [exhibit.to_dict() for exhibit in exhibits],
                 }
                 for key, exhibits in self.papers.items()
@@ -193,12 +170,12 @@ def reproduce(
     papers
         Their names.
     folder
-        Where the project files, stores and results lie; what an earlier run left there is not done again.
+        The folder of project files, stores and results; nothing that an earlier run left there is repeated.
     quick
         Whether to run reduced grids.
     extent
-        With how many seeds, whether by every reading of the papers and with a control; by default ten seeds,
-        every reading and a control, and in a quick look two seeds and a control.
+        How many seeds, whether every interpretation, and whether a control; by default ten seeds, every
+        interpretation and a control, and in a quick look two seeds and a control.
     workers
         How many processes work; by default as many as there are processors.
     progress
@@ -208,15 +185,15 @@ def reproduce(
     """
     chosen_papers = {each.key: each for each in map(paper, dict.fromkeys(papers))}
     extent = extent or (QUICKLY if quick else FULLY)
-    _check_readings(chosen_papers.values(), extent)
-    conditions = {key: extent.conditions(each) for key, each in chosen_papers.items()}
-    explored: dict[Variant, Explored] = {}
-    needed = _needed(chosen_papers, conditions, quick=quick)
+    _check_interpretations(chosen_papers.values(), extent)
+    settings = {key: extent.settings(each) for key, each in chosen_papers.items()}
+    explored: dict[Variant, Exploration] = {}
+    needed = _needed(chosen_papers, settings, quick=quick)
     for number, variant in enumerate(needed, start=1):
         begun(f"Experiment {number} of {len(needed)}: {variant.name}")
         explored[variant] = run(variant, folder, workers=workers, progress=progress)
     exhibits = {
-        key: _put_together(each, conditions[key], explored, folder, quick=quick)
+        key: _merged_exhibits(each, settings[key], explored, folder, quick=quick)
         for key, each in chosen_papers.items()
     }
     done = Reproduction(exhibits, quick, extent, folder, provenance(explored.values()))
@@ -226,7 +203,7 @@ def reproduce(
         shown,
         quick=quick,
         n_seeds=extent.seeds,
-        has_readings=extent.readings,
+        has_interpretations=extent.every_interpretation,
         has_control=extent.control,
     )
     _write(done.page, page)
@@ -235,56 +212,54 @@ def reproduce(
     return done
 
 
-def _check_readings(papers: Iterable[Paper], extent: Extent) -> None:
-    """Refuse a reading that none of the papers has."""
-    chosen([ambiguity for each in papers for ambiguity in each.ambiguities], extent.taken)
+def _check_interpretations(papers: Iterable[Paper], extent: Extent) -> None:
+    """Refuse an interpretation that none of the papers has."""
+    chosen([ambiguity for each in papers for ambiguity in each.ambiguities], extent.interpretations)
 
 
-def _needed(
-    papers: Mapping[str, Paper], conditions: Mapping[str, Conditions], *, quick: bool
-) -> list[Variant]:
-    """Return what has to be explored, each once: all papers as we read them before anything else."""
-    under = {key: each.every for key, each in conditions.items()}
+def _needed(papers: Mapping[str, Paper], settings: Mapping[str, Settings], *, quick: bool) -> list[Variant]:
+    """Return what to explore, each variant once; our interpretation of all papers comes first."""
+    under = {key: each.every for key, each in settings.items()}
     most = max(map(len, under.values()), default=0)
     return list(
         dict.fromkeys(
-            experiment.under(condition, quick=quick)
+            experiment.under(setting, quick=quick)
             for place in range(most)
             for key, each in papers.items()
-            for condition in under[key][place : place + 1]
+            for setting in under[key][place : place + 1]
             for experiment in each.experiments
         )
     )
 
 
-def _put_together(
+def _merged_exhibits(
     paper: Paper,
-    conditions: Conditions,
-    explored: Mapping[Variant, Explored],
+    settings: Settings,
+    explored: Mapping[Variant, Exploration],
     folder: Path,
     *,
     quick: bool,
 ) -> tuple[Exhibit, ...]:
-    """Read the exhibits of a paper under every condition, and put them together."""
+    """Read the exhibits of a paper in every setting, and merge them."""
 
-    def exhibits(condition: Condition) -> tuple[Exhibit, ...]:
-        variants = {each.name: each.under(condition, quick=quick) for each in paper.experiments}
-        found = Found({name: explored[each] for name, each in variants.items()}, quick, condition)
+    def exhibits(setting: Setting) -> tuple[Exhibit, ...]:
+        variants = {each.name: each.under(setting, quick=quick) for each in paper.experiments}
+        found = Explorations({name: explored[each] for name, each in variants.items()}, quick, setting)
         with _changes_blamed(paper, variants.values(), folder):
             return paper.exhibits(found)
 
-    by_seed = {each.seed: exhibits(each) for each in conditions.seeds}
+    by_seed = {each.seed: exhibits(each) for each in settings.seeds}
     cases = Cases(
         by_seed,
-        {switch: exhibits(each) for switch, each in conditions.readings.items()},
-        exhibits(conditions.control) if conditions.control else (),
+        {switch: exhibits(each) for switch, each in settings.interpretations.items()},
+        exhibits(settings.control) if settings.control else (),
     )
-    return (*cases.together(), *paper.over_seeds(by_seed))
+    return (*cases.merged(), *paper.over_seeds(by_seed))
 
 
 @contextmanager
 def _changes_blamed(paper: Paper, variants: Iterable[Variant], folder: Path) -> Iterator[None]:
-    """Say which project files to look at when a paper's tables cannot be read from what they explored."""
+    """Name the changed project files when a paper's tables cannot be read from what they explored."""
     try:
         yield
     except (LookupError, ValueError, TypeError) as error:
@@ -294,7 +269,7 @@ def _changes_blamed(paper: Paper, variants: Iterable[Variant], folder: Path) -> 
         names = ", ".join(each.file_name for each in changed)
         raise errors.UserError(
             f"the tables of {paper.key} cannot be read from what was explored: in {folder} {names} was "
-            "changed and may lack what they show; remove the file to have it written anew"
+            "changed and may lack what they show; remove the file, and it is written again"
         ) from error
 
 

@@ -17,38 +17,38 @@ Change = Callable[[Any], None]
 
 
 @dataclass(frozen=True)
-class Condition:
-    """What a paper is rerun under.
+class Setting:
+    """One setting in which a paper is rerun.
 
     Parameters
     ----------
     seed
         The seed of everything that happens by chance: searches, folds, queries, noise.
-    readings
-        The passages that are read in another way than ours.
+    interpretations
+        The interpretations that are not ours.
     is_control
         Whether the attributes that somebody wants to learn are dealt out to the records at random.
     """
 
     seed: int = FIRST_SEED
-    readings: Switches = ()
+    interpretations: Switches = ()
     is_control: bool = False
 
     @property
     def suffix(self) -> str:
-        """What tells the files of this condition from those of the first."""
-        parts = [each.replace("=", "-") for each in self.readings]
+        """The suffix that distinguishes the files of this setting from those of the first."""
+        parts = [each.replace("=", "-") for each in self.interpretations]
         parts += ["control"] * self.is_control
         parts += [f"seed-{self.seed}"] * (self.seed != FIRST_SEED)
         return "".join(f"-{part}" for part in parts)
 
-    def touching(self, switches: Mapping[str, Change], *, by_chance: bool, has_control: bool) -> Condition:
-        """Return what of the condition changes anything in an experiment.
+    def touching(self, switches: Mapping[str, Change], *, by_chance: bool, has_control: bool) -> Setting:
+        """Return the parts of the setting that change anything in an experiment.
 
         Parameters
         ----------
         switches
-            What each reading that concerns the experiment changes in it.
+            What each interpretation that concerns the experiment changes in it.
         by_chance
             Whether anything in it happens by chance.
         has_control
@@ -57,14 +57,14 @@ class Condition:
         return replace(
             self,
             seed=self.seed if by_chance else FIRST_SEED,
-            readings=tuple(each for each in self.readings if each in switches),
+            interpretations=tuple(each for each in self.interpretations if each in switches),
             is_control=self.is_control and has_control,
         )
 
     def change(self, document: Any, switches: Mapping[str, Change]) -> None:
-        """Change the document of a project so that it does what the condition says."""
-        for reading in self.readings:
-            switches[reading](document)
+        """Change the document of a project so that it follows the setting."""
+        for interpretation in self.interpretations:
+            switches[interpretation](document)
         if self.seed != FIRST_SEED:
             _seed_everything(document, self.seed)
 
@@ -83,5 +83,30 @@ def _seed_everything(document: Any, seed: int) -> None:
                 written[place] = {name: {**parameters, "seed": seed}}
 
 
-FIRST = Condition()
-"""As we read the paper, with the first seed."""
+FIRST = Setting()
+"""Our interpretation of the paper, with the first seed."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings in which a paper is rerun.
+
+    Parameters
+    ----------
+    seeds
+        Our interpretation, with every seed.
+    interpretations
+        Every other interpretation, by its switch.
+    control
+        With the values to be learned dealt out at random, if it is wanted.
+    """
+
+    seeds: tuple[Setting, ...]
+    interpretations: Mapping[str, Setting]
+    control: Setting | None
+
+    @property
+    def every(self) -> tuple[Setting, ...]:
+        """All of them: what matters most first."""
+        first, *more = self.seeds
+        return (first, *([self.control] if self.control else []), *self.interpretations.values(), *more)

@@ -12,12 +12,12 @@ from sfumato_papers.brickell.releases import (
     accuracies,
     listed,
     rows,
-    said_of_substitutes,
+    substitution_notes,
     without,
     workload,
 )
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 from sfumato_papers.published import published
 from sfumato_papers.quotations import Quotation, quotation
 
@@ -32,7 +32,7 @@ _Gains = Mapping[str, Mapping[str, float]]
 """By release, what the adversary and each miner gain, in points."""
 
 
-def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
+def learning_the_same(key: str, explored: Exploration, cut_for: str) -> Exhibit:
     """Return Figure 1 or 2: researcher and adversary learn the sensitive attribute."""
     known = published("brickell", key)
     target = explored.schema.sensitive[0]
@@ -60,11 +60,11 @@ def learning_the_same(key: str, explored: Explored, cut_for: str) -> Exhibit:
             *_privacy_destroys(shown, gains, target),
         ),
         (_chart(known.title, shown, gains),),
-        notes=(_methods(shown, cut_for), *said_of_substitutes(explored, shown), known.why),
+        notes=(_methods(shown, cut_for), *substitution_notes(explored, shown), known.why),
     )
 
 
-def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
+def learning_another(key: str, explored: Exploration, target: str) -> Exhibit:
     """Return Figure 3 or 4: the researcher learns an attribute that is neither known nor sensitive."""
     known = published("brickell", key)
     shown = rows(explored, target)
@@ -91,13 +91,13 @@ def learning_another(key: str, explored: Explored, target: str) -> Exhibit:
             "learns, the records to be predicted included, which may flatter them; so, it seems, were those "
             "of the paper.",
             *_at_medians(explored, target),
-            *said_of_substitutes(explored, shown),
+            *substitution_notes(explored, shown),
             known.why,
         ),
     )
 
 
-def _at_medians(explored: Explored, target: str) -> tuple[str, ...]:
+def _at_medians(explored: Exploration, target: str) -> tuple[str, ...]:
     """Say what the gains are where the records were cut without a view to what the researcher learns."""
     gains = _gains([row for row in rows(explored, "") if row.is_sanitized], target)
     each_gain = (
@@ -107,7 +107,7 @@ def _at_medians(explored: Explored, target: str) -> tuple[str, ...]:
     return (f"Gains with cuts at medians instead: {'; '.join(each_gain)}.",) if gains else ()
 
 
-def _baseline_cells(key: str, explored: Explored, shown: list[Row], target: str) -> list[Cell]:
+def _baseline_cells(key: str, explored: Exploration, shown: list[Row], target: str) -> list[Cell]:
     known = published("brickell", key)
     # the adversary's baseline is that of Figure 1 or 2 once more
     cells = [replace(_adversary_cell(key, explored), is_repeated=True)]
@@ -123,7 +123,7 @@ def _baseline_cells(key: str, explored: Explored, shown: list[Row], target: str)
     return cells
 
 
-def _adversary_cell(key: str, explored: Explored) -> Cell:
+def _adversary_cell(key: str, explored: Exploration) -> Cell:
     """Return how often an adversary is right who knows only how common each sensitive value is."""
     column = explored.table[explored.schema.sensitive[0]]
     counts = [0] * len(column.domain)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato_papers.experiments import Found
+from sfumato_papers.experiments import Explorations
 from sfumato_papers.interpretations import Ambiguity, Interpretation
 
 MARITAL = "marital-status"
@@ -25,6 +25,6 @@ AMBIGUITIES = (
 )
 
 
-def kept_for(found: Found) -> str:
+def kept_for(found: Explorations) -> str:
     """Return the attribute for which the releases of table 3 are cut."""
-    return next((target for switch, target in _KEPT.items() if found.reads(switch)), MARITAL)
+    return next((target for switch, target in _KEPT.items() if found.uses(switch)), MARITAL)

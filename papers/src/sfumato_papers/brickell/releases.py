@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sfumato import Candidate
 from sfumato.results import Measurement
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 INTACT, SUPPRESSED = "intact", "suppressed"
 _ACCURACY = "accuracy-of-"
@@ -71,7 +71,7 @@ def accuracies(taken: Measurement) -> dict[str, float]:
     }
 
 
-def rows(explored: Explored, target: str) -> list[Row]:
+def rows(explored: Exploration, target: str) -> list[Row]:
     """Return the releases in the paper's order: intact, each model from weak to strict, suppressed."""
     intact, suppressed = explored.find("as-is"), explored.find("suppress-quasi-identifiers")
     latest = {label_of(c): c for c in explored.candidates if _is_cut_for(c, target)}
@@ -118,7 +118,7 @@ def listed(figures: Mapping[str, float], form: str) -> str:
     return ", ".join(f"{name}{':' * ('=' in name)} {figure:{form}}" for name, figure in figures.items())
 
 
-def said_of_substitutes(explored: Explored, shown: Iterable[Row]) -> tuple[str, ...]:
+def substitution_notes(explored: Exploration, shown: Iterable[Row]) -> tuple[str, ...]:
     """Return a note about the releases that cannot be made, where there are such."""
     labels = [row.label for row in shown if row.is_substitute]
     if not labels:

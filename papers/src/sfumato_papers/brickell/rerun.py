@@ -9,10 +9,10 @@ from typing import Any
 from sfumato_papers.brickell.artificial import artificial
 from sfumato_papers.brickell.gains import learning_another, learning_the_same
 from sfumato_papers.brickell.interpretations import AMBIGUITIES, MARITAL, kept_for
-from sfumato_papers.brickell.releases import INTACT, listed, rows, said_of_substitutes, without, workload
-from sfumato_papers.compare_figures import bars_beside, cell, exhibit
+from sfumato_papers.brickell.releases import INTACT, listed, rows, substitution_notes, without, workload
+from sfumato_papers.compare_figures import cell, compared_bars, exhibit
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
-from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
@@ -25,7 +25,7 @@ _DESTROYED = 0.1
 _BARELY = 0.8
 
 
-def exhibits(found: Found) -> tuple[Exhibit, ...]:
+def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
     marital, occupation = found["brickell-marital"], found["brickell-occupation"]
     return (
@@ -40,14 +40,14 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     )
 
 
-def _table_1(explored: Explored) -> Exhibit:
+def _table_1(explored: Exploration) -> Exhibit:
     counts = {name: len(explored.table[name].domain) for name in published("brickell", "table-1").figures}
     return exhibit(
         "brickell", "table-1", [cell("brickell", "table-1", name, "values", n) for name, n in counts.items()]
     )
 
 
-def _table_2(explored: Explored) -> Exhibit:
+def _table_2(explored: Exploration) -> Exhibit:
     known = published("brickell", "table-2")
     whole = explored.find("as-is")
     taken = {name: workload(whole, name) if whole else None for name in known.figures}
@@ -80,12 +80,12 @@ def _table_2(explored: Explored) -> Exhibit:
     )
 
 
-def _table_3(explored: Explored, partitions: Explored, target: str) -> Exhibit:
+def _table_3(explored: Exploration, partitions: Exploration, target: str) -> Exhibit:
     known = published("brickell", "table-3")
     others = {row.label: row for row in rows(partitions, target)}
     shown = [others.get(row.label, row) for row in rows(explored, MARITAL)]
     cells = [
-        known.beside(row.label, measure, row.gain(measure))
+        known.compare(row.label, measure, row.gain(measure))
         for row in shown
         for measure in _GAINS
         if row.gain(measure) is not None
@@ -98,7 +98,7 @@ def _table_3(explored: Explored, partitions: Explored, target: str) -> Exhibit:
         tuple(cells),
         (_barely_changes(learned), _diversity_is_trivial(learned), _same_order(cells)),
         (
-            bars_beside(
+            compared_bars(
                 "brickell",
                 "table-3",
                 "knowledge-gain",
@@ -108,7 +108,7 @@ def _table_3(explored: Explored, partitions: Explored, target: str) -> Exhibit:
                 y_label="A_know",
             ),
         ),
-        notes=(*said_of_substitutes(explored, shown), known.why),
+        notes=(*substitution_notes(explored, shown), known.why),
     )
 
 

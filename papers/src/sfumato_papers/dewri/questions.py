@@ -9,14 +9,14 @@ from sfumato import ask
 from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, found_or_open
 from sfumato_papers.dewri.solutions import GUARANTEE, ZERO, Solution, diversity_of, solutions, some
 from sfumato_papers.exhibits import Cell, Claim, Exhibit
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
 
 _COMBINED = "min loss where k >= 2 and l >= 2"
 
 
-def questions(whole: Explored, safety: Explored, *, quick: bool) -> Exhibit:
+def questions(whole: Exploration, safety: Exploration, *, quick: bool) -> Exhibit:
     """Answer the four questions, and say whether one can have here what the paper answers."""
     cells: list[Cell] = []
     claims: list[Claim] = []
@@ -46,7 +46,7 @@ def questions(whole: Explored, safety: Explored, *, quick: bool) -> Exhibit:
     return exhibit("dewri", "questions", cells, claims=claims, notes=notes)
 
 
-def _asked(question: str, whole: Explored, safety: Explored) -> list[Solution]:
+def _asked(question: str, whole: Exploration, safety: Exploration) -> list[Solution]:
     """Return the solutions of the problem that a question belongs to."""
     if re.search(r"\bl\b", question):
         return solutions(safety, GUARANTEE)

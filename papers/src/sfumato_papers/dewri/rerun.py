@@ -30,7 +30,7 @@ from sfumato_papers.dewri.solutions import (
     within,
 )
 from sfumato_papers.exhibits import Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
@@ -64,7 +64,7 @@ _QUICK_NOTE = (
 )
 
 
-def exhibits(found: Found) -> tuple[Exhibit, ...]:
+def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
     whole, safety = found["dewri"], found["dewri-safety"]
     searched: tuple[Exhibit, ...] = (
@@ -81,7 +81,7 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     return (_data(whole), _table_2(), *searched)
 
 
-def _data(explored: Explored) -> Exhibit:
+def _data(explored: Exploration) -> Exhibit:
     return exhibit("dewri", "data", [cell("dewri", "data", "records", "count", explored.table.n_records)])
 
 
@@ -127,7 +127,7 @@ def _table_2() -> Exhibit:
     return exhibit("dewri", "table-2", cells, claims=claims, of_adult=False)
 
 
-def _figure_6(whole: Explored) -> Exhibit:
+def _figure_6(whole: Exploration) -> Exhibit:
     key, found = "figure-6", solutions(whole, ZERO)
     ((row, printed),) = published("dewri", key).figures.items()
     limit = _limit(row)
@@ -172,7 +172,7 @@ def _most_weighted(found: Sequence[Solution]) -> Solution | None:
     return max(found, key=lambda s: s.weighted_k, default=None)
 
 
-def _class_sizes(explored: Explored, solution: Solution) -> np.ndarray:
+def _class_sizes(explored: Exploration, solution: Solution) -> np.ndarray:
     return np.sort(explored.release(solution.candidate).classes.sizes)
 
 
@@ -210,7 +210,7 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
     ]
 
 
-def _figure_7(whole: Explored, *, quick: bool) -> Exhibit:
+def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
     key, column = "figure-7", "least loss in per cent"
     found = {f"up to {eta:.0%} suppressed": solutions(whole, some(eta)) for eta in (0.1, 0.01)}
     main = found["up to 10% suppressed"]
@@ -275,7 +275,7 @@ _TRIPLE = {
 }
 
 
-def _figure_8(whole: Explored) -> Exhibit:
+def _figure_8(whole: Exploration) -> Exhibit:
     found = solutions(whole, ANY)
 
     def falls(name: str) -> tuple[bool | None, str]:
@@ -312,7 +312,7 @@ def _figure_8(whole: Explored) -> Exhibit:
     return exhibit("dewri", "figure-8", charts=charts, claims=claims, notes=notes)
 
 
-def _figure_9(whole: Explored) -> Exhibit:
+def _figure_9(whole: Exploration) -> Exhibit:
     row, general, suppression = "nearest solution", "general loss in per cent", "suppression loss in per cent"
     known, known_k = published("dewri", "figure-9"), published("dewri", "figure-9-k")
     target = [

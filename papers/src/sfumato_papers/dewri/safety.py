@@ -16,7 +16,7 @@ from sfumato_papers.dewri.solutions import (
     within,
 )
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 from sfumato_papers.published import published
 from sfumato_papers.quotations import Quotation, quotation
 
@@ -26,7 +26,7 @@ _LIMIT = 30.0
 Pair = tuple[int, int]
 
 
-def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
+def figure_10(explored: Exploration, *, quick: bool) -> Exhibit:
     """Return both orders of preference: how many choices of k and of l each gives below 30% loss."""
     found = {prefer: within(solutions(explored, name), _LIMIT) for prefer, name in FORMULA.items()}
     n_k, n_l = ({prefer: _different(some, place) for prefer, some in found.items()} for place in (0, 1))
@@ -75,7 +75,7 @@ def figure_10(explored: Explored, *, quick: bool) -> Exhibit:
     return exhibit("dewri", "figure-10", cells, claims=claims, charts=charts, notes=notes)
 
 
-def figure_11(explored: Explored, *, quick: bool) -> Exhibit:
+def figure_11(explored: Exploration, *, quick: bool) -> Exhibit:
     """Return the pairs that the paper names, what they cost by the formula and what they truly cost."""
     key, by_formula = "figure-11", solutions(explored, FORMULA["l"])
     guaranteed = solutions(explored, GUARANTEE)

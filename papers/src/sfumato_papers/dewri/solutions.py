@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato import Candidate
 from sfumato_papers.exhibits import Series
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 ZERO, ANY, GUARANTEE = "zero suppression", "any suppression", "k-l-safety with guarantee"
 FORMULA = {"k": "k-l-safety by the formula, k preferred", "l": "k-l-safety by the formula, l preferred"}
@@ -100,7 +100,7 @@ def _problem(candidate: Candidate) -> str:
     return ZERO if share == 0 else ANY if share == 1 else some(share)
 
 
-def solutions(explored: Explored, problem: str) -> list[Solution]:
+def solutions(explored: Exploration, problem: str) -> list[Solution]:
     """Return the solutions of a problem, the smallest loss first."""
     found = [Solution.of(c) for c in explored.made if c.recipe.sanitizer == "cut"]
     return sorted((s for s in found if s.problem == problem), key=lambda s: s.loss)

@@ -54,7 +54,7 @@ Curve = tuple[Point, ...]
 
 
 Absent = Literal["ignored", "violates"]
-"""What a value that a class lacks means for semantic privacy; `STRICT_DELTA` stands for the other reading."""
+"""Whether a value that a class lacks breaks semantic privacy; `STRICT_DELTA` is the other interpretation."""
 
 
 def curves(candidates: Iterable[Candidate], sanitizer: str, absent: Absent = "ignored") -> dict[str, Curve]:

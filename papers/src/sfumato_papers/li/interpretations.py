@@ -91,6 +91,6 @@ OF_LOSSES: Mapping[str, Change] = {
     "cutting=shared-order": _mondrian("relaxed", free=True),
     STRICT_ABSENCE: _swap_absence,
 }
-"""What each reading changes in the half about losses, in which nothing happens by chance."""
+"""What each interpretation changes in the half about losses, in which nothing happens by chance."""
 OF_QUERIES: Mapping[str, Change] = {**OF_LOSSES, "selectivity=each": _select_each}
-"""What each reading changes in the half about queries."""
+"""What each interpretation changes in the half about queries."""

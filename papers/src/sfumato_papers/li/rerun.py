@@ -12,7 +12,7 @@ from sfumato.models import TCloseness
 from sfumato.sanitizers import AsIs
 from sfumato_papers.compare_figures import NOT_COMPUTED, cell, exhibit, not_empty
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.li.curves import (
     DELTA,
     PRIVACY,
@@ -47,10 +47,10 @@ _QUICK = (0, 2, 5, 7)
 _QUICK_QUERIES = 200
 
 
-def exhibits(found: Found) -> tuple[Exhibit, ...]:
+def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
     explored = found["li"]
-    absent: Absent = "violates" if found.reads(STRICT_ABSENCE) else "ignored"
+    absent: Absent = "violates" if found.uses(STRICT_ABSENCE) else "ignored"
     generalized = curves(explored.made, "mondrian", absent)
     bucketized = curves(explored.made, "bucketize", absent)
     queried = curves(found["li-queries"].made, "bucketize", absent)
@@ -67,14 +67,14 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     )
 
 
-def _data(explored: Explored) -> Exhibit:
+def _data(explored: Exploration) -> Exhibit:
     table = explored.table
     counts = {"records": table.n_records, **{name: len(c.domain) for name, c in table.columns.items()}}
     cells = [cell("li", "table-1", name, "count", n, series=name) for name, n in counts.items()]
     return exhibit("li", "table-1", cells)
 
 
-def _shares(explored: Explored) -> dict[str, float]:
+def _shares(explored: Exploration) -> dict[str, float]:
     """Return the share of the records that each sensitive value has, the most frequent first."""
     (name,) = explored.schema.sensitive
     column = explored.table[name]
@@ -83,14 +83,14 @@ def _shares(explored: Explored) -> dict[str, float]:
     return {str(column.domain[code]): float(counts[code] / counts.sum()) for code in order}
 
 
-def _distribution(explored: Explored) -> Exhibit:
+def _distribution(explored: Exploration) -> Exhibit:
     key = "distribution"
     return exhibit(
         "li", key, [cell("li", key, name, "share", share) for name, share in _shares(explored).items()]
     )
 
 
-def revealed_losses(explored: Explored) -> dict[str, float]:
+def revealed_losses(explored: Exploration) -> dict[str, float]:
     """Return the privacy loss of a person whose sensitive value is revealed, for each value."""
     (name,) = explored.schema.sensitive
     column = explored.table[name]
@@ -108,7 +108,7 @@ def _value(candidate: Candidate | None, measure: str) -> float | None:
     return None if candidate is None else candidate.value(measure)
 
 
-def _interpretation(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
+def _interpretation(explored: Exploration, generalized: Mapping[str, Curve]) -> Exhibit:
     key = "interpretation"
     losses = revealed_losses(explored)
     ordered = list(_shares(explored))
@@ -156,7 +156,7 @@ def _loss_cells(row: str, point: Point, printed: str) -> list[Cell]:
     cells = []
     for (part, column), measure in zip(_LOSSES.items(), (PRIVACY, UTILITY), strict=True):
         known = published("li", f"figure-2a{part}")
-        cells.append(known.beside(row, column, point.value(measure), printed=printed))
+        cells.append(known.compare(row, column, point.value(measure), printed=printed))
     return cells
 
 
@@ -287,7 +287,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
     return exhibit("li", key, cells, claims=claims, charts=charts)
 
 
-def _frontier(explored: Explored, generalized: Mapping[str, Curve]) -> Exhibit:
+def _frontier(explored: Exploration, generalized: Mapping[str, Curve]) -> Exhibit:
     frontier = Frontier(explored.made, (PRIVACY, UTILITY))
     efficient, knee = frontier.efficient(), frontier.knee()
     methods: dict[str, int] = {}

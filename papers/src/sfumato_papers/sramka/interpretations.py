@@ -141,7 +141,7 @@ OF_ANONYMITY: Mapping[str, Change] = {
     "age-widths=fifty": _fifty_years,
     "age-widths=own": _own_intervals,
 }
-"""What the readings change in the half about k-anonymity; drawn people need no experiment."""
+"""What the interpretations change in the half about k-anonymity; drawn people need no experiment."""
 OF_NOISE: Mapping[str, Change] = {
     "training=others": _out_of_fold,
     "celebrities=average": _of_average_age,

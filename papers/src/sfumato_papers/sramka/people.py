@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sfumato.results import Measurement
 from sfumato_papers.compare_figures import printed_series
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Explored, Found
+from sfumato_papers.experiments import Exploration, Explorations
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
 from sfumato_papers.sramka.interpretations import DRAWN
@@ -39,7 +39,7 @@ _Bad = Mapping[tuple[str, str], Measurement]
 """The anti-utility of each release in each scenario."""
 
 
-def table_2(found: Found, clustered: Releases, noisy: Releases) -> Exhibit:
+def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibit:
     """Return table 2.
 
     Parameters
@@ -57,7 +57,7 @@ def table_2(found: Found, clustered: Releases, noisy: Releases) -> Exhibit:
         for each in [taken(candidate, "anti-utility", scenario)]
         if each
     }
-    bad = _of_drawn(bad) if found.reads(DRAWN) else bad
+    bad = _of_drawn(bad) if found.uses(DRAWN) else bad
     return Exhibit(
         "table-2",
         known.title,
@@ -105,7 +105,7 @@ def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
     known = published("sramka", "table-2" if method_of(label) == "k" else "table-2-noise")
     known = known if scenario == "A" else replace(known, tolerance=0.0)
     cells = [
-        known.beside(
+        known.compare(
             label,
             f"{scenario} {which}",
             float(each.detail[f"{which}-sum"]),
@@ -221,8 +221,8 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
     )
 
 
-def _notes_of_people(found: Found, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
-    who = next((words for switch, words in _SELECTED.items() if found.reads(switch)), None)
+def _notes_of_people(found: Explorations, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
+    who = next((words for switch, words in _SELECTED.items() if found.uses(switch)), None)
     told = {label: float(bad[label, "B"].detail["told-anyway"]) for label in clustered if (label, "B") in bad}
     people = next((m.detail["worst-sum"] / m.value for (_, s), m in bad.items() if s == "C" and m.value), 0)
     few, all_of_them = (published("sramka", "table-2").figure("k = 2", f"{name} worst") for name in "CA")
@@ -266,7 +266,7 @@ def _directions(weak_to_strong: Sequence[Measurement]) -> tuple[str, ...]:
     )
 
 
-def _expected(noise: Explored, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
+def _expected(noise: Exploration, bad: _Bad, noisy: Releases) -> tuple[str, ...]:
     """Say how often one age for everybody can be nearer than a noisy one, by the density of the noise."""
     column, weights = noise.table["age"], noise.table.weights
     ages = np.array(column.domain, dtype=np.float64)[column.codes]

@@ -7,20 +7,20 @@ from itertools import pairwise
 
 from sfumato import Candidate
 from sfumato.results import Measurement
-from sfumato_papers.experiments import Explored
+from sfumato_papers.experiments import Exploration
 
 Releases = dict[str, Candidate]
 """The releases of one method by their label, the weakest protection first."""
 
 
-def clustered_releases(explored: Explored) -> Releases:
+def clustered_releases(explored: Exploration) -> Releases:
     """Return the releases by clustering, small k first."""
     own = [c for c in explored.made if c.recipe.sanitizer == "clustering"]
     by_k = {int(c.recipe.parameters["model"]["k-anonymity"]["k"]): c for c in own}
     return {f"k = {k}": by_k[k] for k in sorted(by_k)}
 
 
-def noisy_releases(explored: Explored) -> Releases:
+def noisy_releases(explored: Exploration) -> Releases:
     """Return the releases with noise, little noise first."""
     by_epsilon = {epsilon_of(c): c for c in explored.made if c.recipe.sanitizer == "seeded-laplace"}
     return {f"epsilon = {e:g}": by_epsilon[e] for e in sorted(by_epsilon, reverse=True)}

@@ -8,9 +8,9 @@ from typing import Any
 
 from sfumato.miners import accuracy, original_view, predict
 from sfumato.results import Measurement
-from sfumato_papers.compare_figures import bars_beside
+from sfumato_papers.compare_figures import compared_bars
 from sfumato_papers.exhibits import Cell, Chart, Claim, Exhibit, Series
-from sfumato_papers.experiments import Experiment, Explored, Found
+from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
@@ -34,7 +34,7 @@ _SMALL = 5.0
 """A decline in per cent that the paper calls acceptable."""
 
 
-def exhibits(found: Found) -> tuple[Exhibit, ...]:
+def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's tables."""
     clustered, noise = clustered_releases(found["sramka-anonymity"]), found["sramka-noise"]
     noisy = noisy_releases(noise)
@@ -45,7 +45,7 @@ def exhibits(found: Found) -> tuple[Exhibit, ...]:
     )
 
 
-def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
+def _table_1(noise: Exploration, clustered: Releases, noisy: Releases) -> Exhibit:
     known, lost = published("sramka", "table-1"), published("sramka", "table-1-declines")
     good = {
         label: each
@@ -59,7 +59,7 @@ def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
     }
     cells = [
         # an original has no better side: it neither costs nor protects
-        replace(known, better={}).beside(row, miner_of(miner), sums["original"], printed="original")
+        replace(known, better={}).compare(row, miner_of(miner), sums["original"], printed="original")
         for row, each in originals.items()
         if each
         for miner, sums in each.detail["miners"].items()
@@ -68,9 +68,9 @@ def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
         for miner, sums in each.detail["miners"].items():
             name = miner_of(miner)
             series = f"{name}, {method_of(label)}"
-            cells.append(known.beside(label, name, sums["released"], series=series))
+            cells.append(known.compare(label, name, sums["released"], series=series))
         series = f"decline, {method_of(label)}"
-        cells.append(lost.beside(label, "decline", 100 * (each.value or 0.0), series=series))
+        cells.append(lost.compare(label, "decline", 100 * (each.value or 0.0), series=series))
     declines = {label: 100 * (each.value or 0.0) for label, each in good.items()}
     return Exhibit(
         "table-1",
@@ -79,7 +79,7 @@ def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
         tuple(cells),
         (*_claims_of_declines(declines), forest_claim(good)),
         (
-            bars_beside(
+            compared_bars(
                 "sramka",
                 "table-1-declines",
                 "decline",
@@ -102,7 +102,7 @@ def _table_1(noise: Explored, clustered: Releases, noisy: Releases) -> Exhibit:
     )
 
 
-def _without_noisy(noise: Explored, noisy: Releases) -> tuple[str, ...]:
+def _without_noisy(noise: Exploration, noisy: Releases) -> tuple[str, ...]:
     """Say what the tree achieves that does not see the attributes with noise at all."""
     if not noisy:
         return ()
