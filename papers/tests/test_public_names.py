@@ -36,7 +36,6 @@ OF_PAGES = {
     "workflow.report.scatter.draw_legend",
     "workflow.report.scatter.say_empty",
     "workflow.report.scatter.ticks",
-    "workflow.report.scatter_matrix.frontier_picture",
     "workflow.report.svg.COLOURS",
     "workflow.report.svg.MARKERS",
 }
@@ -45,7 +44,6 @@ OF_EXPLORATIONS = {
     "registry.methods",
     "results.frontier.one_for_each_recipe",
     "results.measurement.json_value",
-    "results.measurement.named",
     "runtime.files.file_beside",
     "runtime.files.why_unreadable",
     "workflow.explore.explore_project.Progress",

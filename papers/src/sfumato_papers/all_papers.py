@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 from sfumato_papers.conclusions import ALMOST_NOTHING, Viewpoint, claims_under, worth_its_risk
 from sfumato_papers.exhibits import Cell, Exhibit
 from sfumato_papers.experiments import Experiment, Exploration, Explorations
@@ -93,7 +92,7 @@ def _one_frontier(view: Viewpoint, found: Exploration) -> Exhibit:
         view.title,
         f"{len(frontier.comparable)} releases of {found.table.n_records:,} records, by all methods",
         cells,
-        frontiers=(frontier_picture(frontier),),
+        frontiers=(frontier.plot().svg,),
         notes=(
             (f"Not comparable here, because a measure does not apply to a noisy number: {', '.join(apart)}.",)
             if apart

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sfumato import Candidate, Frontier
-from sfumato.results.measurement import named
 from sfumato.workflow.report.charts.scatter import TRIVIAL
 from sfumato_papers.exhibits import Claim
 from sfumato_papers.experiments import Exploration
@@ -95,11 +94,12 @@ def _value_of(found: Exploration, sanitizer: str, measure: str) -> float | None:
 def _better_trivial(found: Exploration, measure: str) -> float | None:
     """Return what the better trivial release gives a researcher; nothing where that may be all there is."""
     whole = found.find("as-is")
-    taken = named(whole.measurements, measure) if whole is not None else ()
-    if not taken or taken[0].value is None:
+    same = [m for m in whole.measurements if measure in (m.label, m.measure)] if whole is not None else []
+    gain = min(same, key=lambda m: m.label != measure, default=None)
+    if gain is None or gain.value is None:
         return None
-    sign = 1 if taken[0].better == "higher" else -1
-    least = min(sign * end for end in taken[0].interval or (taken[0].value,))
+    sign = 1 if gain.better == "higher" else -1
+    least = min(sign * end for end in gain.interval or (gain.value,))
     known = [_value_of(found, name, measure) for name in _BOTH_TRIVIAL]
     best = max((sign * each for each in known if each is not None), default=None)
     return None if best is None or least <= best else sign * best

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.results.measurement import named
 from sfumato_papers.compare_figures import NOT_COMPUTED, exhibit, not_empty
 from sfumato_papers.exhibits import Chart, Claim, Exhibit
 from sfumato_papers.li.curves import (
@@ -39,10 +38,10 @@ def label_of(points: Iterable[Point], **asked: Any) -> str:
     """
     wanted = {"dimensions": 4, "selectivity": 0.05, "reconstruction": "uniform", **asked}
     for point in points:
-        for taken in point.candidate.measurements:
-            given = {name: taken.parameters.get(name, default) for name, default in _DEFAULTS.items()}
-            if taken.measure == "query-error" and given == wanted:
-                return taken.label
+        for m in point.candidate.measurements:
+            given = {name: m.parameters.get(name, default) for name, default in _DEFAULTS.items()}
+            if m.measure == "query-error" and given == wanted:
+                return m.label
     return ""
 
 
@@ -138,6 +137,6 @@ def _falls(points: Curve, measures: Mapping[str, str]) -> tuple[bool | None, str
 def _with_interval(point: Point, measure: str) -> tuple[float, float, float]:
     """Return an error between the ends of its confidence interval."""
     value = point.value(measure)
-    taken = named(point.candidate.measurements, measure)
-    low, high = (taken[0].interval if taken else None) or (value, value)
+    intervals = [m.interval for m in point.candidate.measurements if m.label == measure]
+    low, high = (intervals[0] if intervals else None) or (value, value)
     return low, value, high
