@@ -1,6 +1,6 @@
-"""The digest of a run of `sfumato reproduce`: what the documents quote, a line for each figure and claim.
+"""Keep the digest of a run of `sfumato reproduce`: a line for each figure and claim that the pages quote.
 
-It keeps of every paper the last run that had it, and how far that run went.
+The digest has the last run of every paper, and the extent of that run.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ python -m papers.tools.reproduction FOLDER    take it into the digest, fill the 
 python -m papers.tools.reproduction           fill the documents from the digest
 python -m papers.tools.reproduction --check   fail if a document on disk differs
 
-What stands between `<!-- from the run: NAME -->` and `<!-- end of NAME -->` in a document is written here and
-nowhere else.
+Only this module writes the text between `<!-- from the run: NAME -->` and `<!-- end of NAME -->`.
 """
 
 from __future__ import annotations

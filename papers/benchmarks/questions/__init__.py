@@ -1,4 +1,4 @@
-"""The open questions of the four papers: one module for each, and the tables that they share."""
+"""Study the open questions of the four papers: one module for each question."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The releases of a public table that three of the questions look at, made and measured once."""
+"""Make and measure the releases of a public table that three of the studies share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seven public tables about people, each with a sensitive attribute and what a researcher would learn."""
+"""Declare and load seven public tables about people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in Markdown, as the page of the open questions has them."""
+"""Write tables in Markdown for the page of the open questions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The four papers, rerun: every published figure next to ours, with a verdict.
+"""Rerun four papers and compare every published figure with ours.
 
-One folder per paper says which explorations it needs (project files like anyone's) and how its exhibits
-are read from the candidates that were explored.
+One folder per paper names its explorations (ordinary project files) and computes its exhibits from the
+explored candidates.
 """
 
 from __future__ import annotations

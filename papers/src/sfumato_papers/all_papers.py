@@ -1,4 +1,4 @@
-"""The methods of all four papers on one frontier, and the conclusions that depend on the measure."""
+"""Compare the methods of all four papers on one frontier, and test the conclusions under each measure."""
 
 from __future__ import annotations
 

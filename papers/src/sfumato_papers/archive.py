@@ -1,4 +1,4 @@
-"""What results were made of and with, and how they differ from those of another run."""
+"""Record versions, data and durations of a run, and compare the results of two runs."""
 
 from __future__ import annotations
 

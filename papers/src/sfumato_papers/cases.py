@@ -1,4 +1,4 @@
-"""One paper rerun under several settings, merged into exhibits that know their spread."""
+"""Merge the exhibits of one paper over its settings: medians, intervals and conclusions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `sfumato reproduce`, which sfumato finds by an entry point."""
+"""Define the command `sfumato reproduce`, which sfumato finds by an entry point."""
 
 from __future__ import annotations
 

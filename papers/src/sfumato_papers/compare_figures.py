@@ -1,4 +1,4 @@
-"""Our figures next to those that a paper prints, under the title and source from the data file."""
+"""Build cells, bars and exhibits that show our figures next to the published ones."""
 
 from __future__ import annotations
 

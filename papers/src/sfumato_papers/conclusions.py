@@ -1,4 +1,4 @@
-"""The conclusions of the papers, tested on any table and under any two axes."""
+"""Test the conclusions of the papers on any table and any two axes."""
 
 from __future__ import annotations
 

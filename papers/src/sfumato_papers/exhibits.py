@@ -1,4 +1,4 @@
-"""Exhibits: a table or figure of a paper, the published figures next to ours, and the verdicts."""
+"""Data types of an exhibit (a table or figure of a paper), and the verdicts on its figures and claims."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The explorations that a paper needs, each an ordinary project file.
+"""Write the explorations of a paper as ordinary project files, and run them.
 
-They are written into a folder beside the embedded data and explored there, so that everything is cached,
-resumable and open to be changed: who edits the project file or the data gets other figures.
+The project files and the embedded data are written into one folder. Results are cached and resumable, and
+anyone can edit a project file or the data to get other figures.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sfumato.workflow.store.provenance import source_of
 from sfumato_papers.settings import FIRST, Change, Setting
 
 _DEALT = 1
-"""The seed by which a control deals out values, which is the same for everybody, too."""
+"""The seed by which a control deals out values, fixed for repeatability."""
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Variant:
     Parameters
     ----------
     experiment
-        What is done.
+        The experiment.
     setting
-        What it is done under, as far as that changes anything.
+        Its setting, reduced to the parts that change anything.
     quick
         Whether with a reduced grid.
     """
@@ -131,16 +131,16 @@ class Variant:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What an experiment found.
+    """The results of an experiment.
 
     Parameters
     ----------
     project
-        What was asked for.
+        The project file that was explored.
     candidates
         The releases, and what was measured of them.
     seconds
-        How long it was explored until the last candidate was there, all runs together.
+        The time until the last candidate, over all runs.
     """
 
     project: Project
@@ -164,7 +164,7 @@ class Exploration:
 
     @property
     def made(self) -> tuple[Candidate, ...]:
-        """The candidates that could be made."""
+        """The feasible candidates."""
         return tuple(each for each in self.candidates if each.infeasible is None)
 
     def find(self, sanitizer: str, model: Mapping[str, Any] | None = None, **wanted: Any) -> Candidate | None:
@@ -184,13 +184,13 @@ class Exploration:
         return next((c for c in found if _includes(c.recipe.parameters, asked)), None)
 
     def release(self, candidate: Candidate) -> Release:
-        """Make the release of a candidate once more."""
+        """Make the release of a candidate again."""
         return sanitize(self.table, self.schema, candidate.recipe)
 
 
 @dataclass(frozen=True)
 class Explorations:
-    """What all experiments of a paper found, by name.
+    """The results of all experiments of a paper, by name.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ class Explorations:
     quick
         Whether the grids were reduced.
     setting
-        What they were done under.
+        The setting of the run.
     """
 
     explored: Mapping[str, Exploration]
@@ -217,7 +217,7 @@ class Explorations:
 def run(
     variant: Variant, folder: Path, *, workers: int | None, progress: Callable[[Progress], None]
 ) -> Exploration:
-    """Explore an experiment, or what is left of it."""
+    """Explore an experiment, or the rest of it."""
     project = Project.load(variant.written(folder))
     with Store(project.store_path) as store:
         explore(project, store, seed=variant.setting.seed, workers=workers, progress=progress)

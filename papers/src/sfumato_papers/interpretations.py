@@ -1,4 +1,4 @@
-"""Passages of a paper that allow several interpretations, and what each of them changes."""
+"""Declare passages of a paper that allow several interpretations, and choose among them."""
 
 from __future__ import annotations
 

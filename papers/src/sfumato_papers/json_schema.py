@@ -1,4 +1,4 @@
-"""What `sfumato reproduce --json` prints, key by key."""
+"""Declare the keys that `sfumato reproduce --json` prints."""
 
 from __future__ import annotations
 

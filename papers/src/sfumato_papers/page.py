@@ -1,4 +1,4 @@
-"""One HTML page, without scripts, with every exhibit of the papers."""
+"""Write the HTML page, without scripts, that shows every exhibit of the papers."""
 
 from __future__ import annotations
 

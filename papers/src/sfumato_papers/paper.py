@@ -1,4 +1,4 @@
-"""The type by which a module describes the paper that it reruns."""
+"""Define the type that describes a paper: its experiments, exhibits and ambiguities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of exhibits in the paper's axes: our points filled, the published ones hollow."""
+"""Draw charts of exhibits in the paper's axes: our points filled, the published ones hollow."""
 
 from __future__ import annotations
 

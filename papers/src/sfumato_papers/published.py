@@ -1,4 +1,4 @@
-"""The figures that the papers print, from one data file with their sources."""
+"""Read the published figures and their sources from one data file."""
 
 from __future__ import annotations
 

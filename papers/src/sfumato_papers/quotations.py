@@ -1,4 +1,4 @@
-"""What the papers say other than figures, quoted from one data file."""
+"""Read the sentences that are quoted from the papers from one data file."""
 
 from __future__ import annotations
 

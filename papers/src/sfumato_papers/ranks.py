@@ -1,4 +1,4 @@
-"""Rank correlation: whether two figures grow together, whatever their scales."""
+"""Compute Spearman's rank correlation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float | None:
-    """Return Spearman's rank correlation; ``None`` where there is too little to say.
+    """Return Spearman's rank correlation; ``None`` for too few or constant values.
 
     Examples
     --------

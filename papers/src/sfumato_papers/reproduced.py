@@ -1,4 +1,4 @@
-"""Which published figures come out here, under which interpretation, and which under none."""
+"""Find which published figures are reproduced, under which interpretation, and which under none."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Laplace noise from a seed, for experiments that must be repeatable and for nothing else.
+"""Define Laplace noise from a seed, for repeatable experiments only.
 
 The class is a plug-in of sfumato, so project files and workers find it by its name. It declares that it is
-unfit for publication: sfumato lists and offers no such method, and refuses to publish a release of it.
+unfit for publication: sfumato does not list it, and refuses to publish a release of it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from sfumato.sanitizers import Laplace
 class SeededLaplace(Laplace):
     """`Laplace` with noise from the seed of the recipe, so that two runs give the same figures.
 
-    It protects nobody: whoever has the seed can take the noise off again, and numbers of limited precision
-    give more away than the formula says. A release of it cannot be published or written to a file.
+    It protects nobody: anyone who has the seed can subtract the noise, and numbers of limited precision
+    reveal more than the formula says. A release of it cannot be published or written to a file.
 
     Examples
     --------

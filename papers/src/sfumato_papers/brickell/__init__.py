@@ -1,4 +1,4 @@
-"""Brickell and Shmatikov 2008: what an adversary gains from a release beside what a researcher gains."""
+"""Brickell and Shmatikov 2008: compare the adversary's gain from a release with a researcher's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Section 7 of Brickell and Shmatikov 2008: an artificial table whose release is both private and useful."""
+"""Rerun section 7 of Brickell and Shmatikov 2008: an artificial table with a private and useful release."""
 
 from __future__ import annotations
 

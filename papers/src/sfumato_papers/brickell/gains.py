@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of Brickell and Shmatikov 2008: the adversary's gain beside the researcher's."""
+"""Compute figures 1 to 4 of Brickell and Shmatikov 2008: the adversary's and the researcher's gain."""
 
 from __future__ import annotations
 

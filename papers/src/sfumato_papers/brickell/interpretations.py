@@ -1,4 +1,4 @@
-"""Where Brickell and Shmatikov 2008 can be read in more than one way."""
+"""Declare the ambiguous passages of Brickell and Shmatikov 2008."""
 
 from __future__ import annotations
 

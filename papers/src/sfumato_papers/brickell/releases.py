@@ -1,4 +1,4 @@
-"""The releases of Brickell and Shmatikov 2008 in the paper's order, and what was measured of them."""
+"""List the releases of Brickell and Shmatikov 2008 in the paper's order, with their measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dewri and others 2011: the publisher's dilemma, four problems and the answers to four questions."""
+"""Dewri and others 2011: the publisher's dilemma as four problems and four questions."""
 
 from __future__ import annotations
 

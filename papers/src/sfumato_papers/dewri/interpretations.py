@@ -1,4 +1,4 @@
-"""Where Dewri and others 2011 can be read in more than one way."""
+"""Declare the ambiguous passages of Dewri and others 2011."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Different initial populations: what the paper says of them, read from all seeds together."""
+"""Measure how much the initial population of the search moves the answers of Dewri and others 2011."""
 
 from __future__ import annotations
 

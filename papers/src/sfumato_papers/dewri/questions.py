@@ -1,4 +1,4 @@
-"""The four questions of Dewri and others 2011, asked of the releases that were found."""
+"""Put the four questions of Dewri and others 2011 to the releases of our search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures 10 and 11 of Dewri and others 2011: (k, l)-safety by the formula, and what the releases have."""
+"""Compute figures 10 and 11 of Dewri and others 2011: (k, l)-safety by the formula and in truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The solutions of Dewri and others 2011: which of the four problems a release solves, and how well."""
+"""Sort the releases of our search by the four problems of Dewri and others 2011."""
 
 from __future__ import annotations
 

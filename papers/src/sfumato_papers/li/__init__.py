@@ -1,4 +1,4 @@
-"""Li and Li 2009: privacy loss against utility loss, for four requirements and two ways to publish."""
+"""Li and Li 2009: privacy loss against utility loss, for four requirements and two kinds of release."""
 
 from __future__ import annotations
 

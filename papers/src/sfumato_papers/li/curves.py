@@ -1,4 +1,4 @@
-"""The curves of Li and Li 2009: releases of one requirement, ordered by its parameter."""
+"""Build the curves of Li and Li 2009: releases of one requirement, ordered by its parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where Li and Li 2009 can be read in more than one way."""
+"""Declare the ambiguous passages of Li and Li 2009."""
 
 from __future__ import annotations
 

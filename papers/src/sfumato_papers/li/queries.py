@@ -1,4 +1,4 @@
-"""Figure 3 of Li and Li 2009: the error of count queries against the privacy loss, from bucketizations."""
+"""Compute figure 3 of Li and Li 2009: the error of count queries against the privacy loss."""
 
 from __future__ import annotations
 

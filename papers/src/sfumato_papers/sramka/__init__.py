@@ -1,4 +1,4 @@
-"""Sramka and others 2010: data miners as users and as adversaries, k-anonymity against noise."""
+"""Sramka and others 2010: data miners as users and as adversaries of k-anonymity and noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the text of the paper leaves open, and what each interpretation changes in a project.
+"""Declare the ambiguous passages of Sramka and others 2010.
 
 The text is quoted by its sections; its pages have no numbers of their own.
 """

@@ -1,4 +1,4 @@
-"""Table 2 of Sramka and others 2010: how many people an adversary's miners come nearer to."""
+"""Compute table 2 of Sramka and others 2010: how many people an adversary's miners come nearer to."""
 
 from __future__ import annotations
 

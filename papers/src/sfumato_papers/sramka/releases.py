@@ -1,4 +1,4 @@
-"""The releases of Sramka and others 2010, and what was measured of them in each scenario."""
+"""List the releases of Sramka and others 2010, with their measurements in each scenario."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exhibits of the paper, computed from the explored candidates."""
+"""Compute the exhibits of Sramka and others 2010 from the explored candidates."""
 
 from __future__ import annotations
 
