@@ -23,34 +23,29 @@ _NEAR = 1e-9
 
 
 def provenance(explored: Iterable[Exploration]) -> dict[str, Any]:
-    """Return versions of Python and of what sfumato needs, hashes of the data and how long each took."""
+    """Return the versions of Python and of all requirements, hashes of the data, and the durations."""
     every = tuple(explored)
     places = sorted({each.project.data_path for each in every})
+    requirements = [line for line in metadata.requires("sfumato") or () if "extra ==" not in line]
+    needed = [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in requirements]
     return {
         "python": platform.python_version(),
-        "dependencies": dict(_dependencies()),
+        "dependencies": {name: metadata.version(name) for name in needed},
         "data": {place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in places},
         "seconds": {each.project.path.stem: round(each.seconds, 1) for each in every},
     }
 
 
-def _dependencies() -> Iterator[tuple[str, str]]:
-    for needed in metadata.requires("sfumato") or ():
-        if "extra ==" not in needed:
-            name = re.split(r"[^A-Za-z0-9._-]", needed, maxsplit=1)[0]
-            yield name, metadata.version(name)
-
-
 @dataclass(frozen=True)
 class Deviation:
-    """Something that came out otherwise in another run.
+    """A difference from another run.
 
     Parameters
     ----------
     paper, exhibit, what
         Where, and which figure or conclusion.
     here, there
-        What came out in this run and in the other.
+        The figure or conclusion of this run and of the other.
     """
 
     paper: str
@@ -73,12 +68,12 @@ def read_results(place: Path) -> dict[str, Any]:
         raise errors.UserError(
             f"{place} is no results.json of sfumato reproduce, or of an older version"
         ) from None
-    found: dict[str, Any] = read
-    return found
+    results: dict[str, Any] = read
+    return results
 
 
 def deviations(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[Deviation]:
-    """Return what differs between two runs, of the papers that both have.
+    """Return every difference between two runs, for the papers that both have.
 
     Figures differ where neither lies in the interval of the other; a figure of a single seed is compared as
     it is.

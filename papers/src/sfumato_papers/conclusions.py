@@ -142,16 +142,16 @@ def _closeness_best(view: Viewpoint, found: Exploration) -> _Judgement:
     """Count the releases under another model that one under t-closeness dominates, and the reverse."""
     close = _of_model(found, "t-closeness")
     others = {title: _of_model(found, name) for title, name in _MODELS.items() if name != "t-closeness"}
-    beaten = {title: view.n_dominated(made, close) for title, made in others.items()}
-    beating = {title: view.n_dominated(close, made) for title, made in others.items()}
+    wins = {title: view.n_dominated(made, close) for title, made in others.items()}
+    losses = {title: view.n_dominated(close, made) for title, made in others.items()}
     if min(map(len, (close, *others.values()))) < _ENOUGH:
         return None, f"Fewer than {_ENOUGH} releases under some model were made."
-    said = "; ".join(
-        f"{title}, beats {beaten[title]} of {len(others[title])}, loses {beating[title]} of {len(close)}"
+    counts = "; ".join(
+        f"{title}, beats {wins[title]} of {len(others[title])}, loses {losses[title]} of {len(close)}"
         for title in others
     )
-    best = all(beaten[title] / len(others[title]) > beating[title] / len(close) for title in others)
-    return best, f"On both axes, releases under t-closeness against those under another model: {said}."
+    best = all(wins[title] / len(others[title]) > losses[title] / len(close) for title in others)
+    return best, f"On both axes, releases under t-closeness against those under another model: {counts}."
 
 
 def _of_model(found: Exploration, model: str) -> list[Candidate]:
@@ -191,13 +191,13 @@ def worth_its_risk(views: tuple[Viewpoint, ...], found: Exploration) -> Claim:
     """Compare the researcher's gain with the adversary's, which are on one scale."""
     gains = [view for view in views if view.key != "losses"]
     made = [c for c in found.made if c.recipe.sanitizer not in TRIVIAL]
-    said, counts = [], []
+    summaries, counts = [], []
     for view in gains:
         both = [(c.value(view.privacy), c.value(view.utility), c) for c in made]
         worth = [c for learned, gained, c in both if _above(gained, learned)]
         methods = sorted({c.recipe.sanitizer for c in worth})
         counts.append(len(worth))
-        said.append(
+        summaries.append(
             f"{view.short}: {len(worth)} of {len(both)} releases give the researcher more"
             + (f" ({', '.join(methods)})" if methods else "")
         )
@@ -205,7 +205,7 @@ def worth_its_risk(views: tuple[Viewpoint, ...], found: Exploration) -> Claim:
         "No release gives the researcher more than it gives the adversary, both counted as accuracy beyond a "
         "trivial release.",
         not any(counts) if made else None,
-        "; ".join(said) + ".",
+        "; ".join(summaries) + ".",
     )
 
 

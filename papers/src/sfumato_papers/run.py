@@ -185,7 +185,8 @@ def reproduce(
     """
     chosen_papers = {each.key: each for each in map(paper, dict.fromkeys(papers))}
     extent = extent or (QUICKLY if quick else FULLY)
-    _check_interpretations(chosen_papers.values(), extent)
+    # refuse an interpretation that none of the papers has, before anything is run
+    chosen([a for each in chosen_papers.values() for a in each.ambiguities], extent.interpretations)
     settings = {key: extent.settings(each) for key, each in chosen_papers.items()}
     explored: dict[Variant, Exploration] = {}
     needed = _needed(chosen_papers, settings, quick=quick)
@@ -210,11 +211,6 @@ def reproduce(
     for name, drawn in _pictures(exhibits):
         _write(folder / "pictures" / f"{name}.svg", drawn)
     return done
-
-
-def _check_interpretations(papers: Iterable[Paper], extent: Extent) -> None:
-    """Refuse an interpretation that none of the papers has."""
-    chosen([ambiguity for each in papers for ambiguity in each.ambiguities], extent.interpretations)
 
 
 def _needed(papers: Mapping[str, Paper], settings: Mapping[str, Settings], *, quick: bool) -> list[Variant]:
@@ -244,9 +240,9 @@ def _merged_exhibits(
 
     def exhibits(setting: Setting) -> tuple[Exhibit, ...]:
         variants = {each.name: each.under(setting, quick=quick) for each in paper.experiments}
-        found = Explorations({name: explored[each] for name, each in variants.items()}, quick, setting)
+        explorations = Explorations({n: explored[each] for n, each in variants.items()}, quick, setting)
         with _changes_blamed(paper, variants.values(), folder):
-            return paper.exhibits(found)
+            return paper.exhibits(explorations)
 
     by_seed = {each.seed: exhibits(each) for each in settings.seeds}
     cases = Cases(

@@ -65,22 +65,18 @@ class Setting:
         """Change the document of a project so that it follows the setting."""
         for interpretation in self.interpretations:
             switches[interpretation](document)
-        if self.seed != FIRST_SEED:
-            _seed_everything(document, self.seed)
-
-
-def _seed_everything(document: Any, seed: int) -> None:
-    """Give the seed to every scenario and measure that deals or draws by one."""
-    for scenario in document.get("scenarios", {}).values():
-        scenario["seed"] = seed
-    for side in ("privacy", "utility"):
-        written = document["measure"].get(side, [])
-        for place, each in enumerate(written):
-            name, parameters = methods.name_and_parameters(each)
-            # a privacy model is a measure, too, and draws nothing
-            measure = methods.find("measure", name)
-            if measure is not None and "seed" in methods.parameters_of(measure):
-                written[place] = {name: {**parameters, "seed": seed}}
+        if self.seed == FIRST_SEED:
+            return
+        for scenario in document.get("scenarios", {}).values():
+            scenario["seed"] = self.seed
+        for side in ("privacy", "utility"):
+            measures = document["measure"].get(side, [])
+            for place, measure in enumerate(measures):
+                name, parameters = methods.name_and_parameters(measure)
+                # a privacy model is a measure, too, and draws nothing
+                cls = methods.find("measure", name)
+                if cls is not None and "seed" in methods.parameters_of(cls):
+                    measures[place] = {name: {**parameters, "seed": self.seed}}
 
 
 FIRST = Setting()

@@ -20,22 +20,22 @@ _GAIN = "adversary's gain"
 
 
 def artificial() -> Exhibit:
-    """Return what is learned from the three releases of which the paper speaks."""
+    """Return what can be learned from the three releases of the paper."""
     bound = _coins()
     releases = {
         "a2 suppressed": sanitize(*bound, FullDomain({"a1": 0, "a2": 1}, KAnonymity(1)), seed=0),
         "a1 and a2 suppressed": sanitize(*bound, SuppressQuasiIdentifiers(), seed=0),
         "a3 omitted": sanitize(*bound, SuppressSensitive(), seed=0),
     }
-    found = {name: _learned(release) for name, release in releases.items()}
+    learned = {name: _learned(release) for name, release in releases.items()}
     cells = [
         cell("brickell", _KEY, name, column, ours)
-        for name, each in found.items()
-        for column, ours in each.items()
+        for name, shares in learned.items()
+        for column, ours in shares.items()
         if (name, column) != ("a3 omitted", "a3")
     ]
-    first = found["a2 suppressed"]
-    halfway = found["a3 omitted"]["a5"]
+    first = learned["a2 suppressed"]
+    halfway = learned["a3 omitted"]["a5"]
     claims = (
         Claim(
             "There are tables of which a sanitized release has complete privacy and complete utility.",
@@ -84,10 +84,12 @@ def _coins() -> tuple[Table, Schema]:
 def _learned(release: Release) -> dict[str, float]:
     """Return what an adversary gains of a3, and how often the best miner is right about each attribute."""
     (gain,) = measure(release, ["accuracy-gain"])
-    found = {_GAIN: 100 * (gain.value or 0.0)}
+    learned = {_GAIN: 100 * (gain.value or 0.0)}
     for target in _LEARNED:
-        asked = {"workload-utility": {"target": target, "miners": ["nearest-neighbours", "decision-tree"]}}
-        (taken,) = measure(release, [asked])
-        if taken.value is not None:
-            found[target] = 100 * float(taken.detail["accuracy"])
-    return found
+        researcher = {
+            "workload-utility": {"target": target, "miners": ["nearest-neighbours", "decision-tree"]}
+        }
+        (utility,) = measure(release, [researcher])
+        if utility.value is not None:
+            learned[target] = 100 * float(utility.detail["accuracy"])
+    return learned

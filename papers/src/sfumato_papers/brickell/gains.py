@@ -38,7 +38,7 @@ def learning_the_same(key: str, explored: Exploration, cut_for: str) -> Exhibit:
     target = explored.schema.sensitive[0]
     shown = rows(explored, cut_for)
     gains = _gains(shown, target)
-    base = _first_baseline(shown, target)
+    base = next((utility.baseline for row in shown for utility in [row.workload(target)] if utility), None)
     figure = known.figure(_TRIVIAL, "decision-tree")
     cells = [_adversary_cell(key, explored)]
     if base is not None:
@@ -112,8 +112,8 @@ def _baseline_cells(key: str, explored: Exploration, shown: list[Row], target: s
     # the adversary's baseline is that of Figure 1 or 2 once more
     cells = [replace(_adversary_cell(key, explored), is_repeated=True)]
     blind = explored.find("suppress-sensitive")
-    taken = workload(blind, target) if blind else None
-    for miner, share in (accuracies(taken) if taken else {}).items():
+    utility = workload(blind, target) if blind else None
+    for miner, share in (accuracies(utility) if utility else {}).items():
         cells.append(Cell(_TRIVIAL, miner, share, known.figure(_TRIVIAL, miner), known.tolerance))
     whole = next((row.workload(target) for row in shown if row.label == INTACT), None)
     if whole is not None:
@@ -134,18 +134,14 @@ def _adversary_cell(key: str, explored: Exploration) -> Cell:
 
 
 def _gains(shown: Iterable[Row], target: str) -> _Gains:
-    found: dict[str, dict[str, float]] = {}
+    gains: dict[str, dict[str, float]] = {}
     for row in shown:
-        adversary, taken = row.gain("accuracy-gain"), row.workload(target)
-        if adversary is not None and taken is not None:
-            base = 100 * (taken.baseline or 0.0)
-            miners = {miner: share - base for miner, share in accuracies(taken).items()}
-            found[row.label] = {"adversary": 100 * adversary, **miners}
-    return found
-
-
-def _first_baseline(shown: Iterable[Row], target: str) -> float | None:
-    return next((taken.baseline for row in shown for taken in [row.workload(target)] if taken), None)
+        adversary, utility = row.gain("accuracy-gain"), row.workload(target)
+        if adversary is not None and utility is not None:
+            base = 100 * (utility.baseline or 0.0)
+            miners = {miner: share - base for miner, share in accuracies(utility).items()}
+            gains[row.label] = {"adversary": 100 * adversary, **miners}
+    return gains
 
 
 def _gain_cells(shown: Iterable[Row], gains: _Gains) -> list[Cell]:
@@ -183,14 +179,20 @@ def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Quotation) -> C
 
 def _nothing_gained(text: str, shown: Iterable[Row], target: str, words: Quotation) -> Claim:
     """Judge by the intervals: a gain that a second sample could turn into a loss is none."""
-    taken = {row.label: each for row in shown if row.is_sanitized for each in [row.workload(target)] if each}
-    some = [label for label, each in taken.items() if _is_sure(each)]
-    most = max(taken.items(), key=lambda pair: pair[1].value or 0.0, default=None)
+    utilities = {
+        row.label: utility
+        for row in shown
+        if row.is_sanitized
+        for utility in [row.workload(target)]
+        if utility
+    }
+    some = [label for label, utility in utilities.items() if _is_sure(utility)]
+    most = max(utilities.items(), key=lambda pair: pair[1].value or 0.0, default=None)
     largest = "" if most is None else f"; the largest gain is {_with_interval(most[1])} at {most[0]}"
     return Claim(
         text,
-        not some if taken else None,
-        f"So it is in {len(taken) - len(some)} of {len(taken)} releases{without(some)}{largest}",
+        not some if utilities else None,
+        f"So it is in {len(utilities) - len(some)} of {len(utilities)} releases{without(some)}{largest}",
         words,
     )
 
@@ -203,11 +205,13 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     text = "Even modest privacy costs nearly all utility: whatever halves the adversary's gain leaves the "
     text += f"researcher less than {_DESTROYED:.0%} of what the table as it is would give."
     words = quotation("brickell", "modest-privacy")
-    taken = next((row.workload(target) for row in shown if row.label == INTACT), None)
-    if taken is None or INTACT not in gains:
+    utility = next((row.workload(target) for row in shown if row.label == INTACT), None)
+    if utility is None or INTACT not in gains:
         return (Claim(text, None, "The table as it is was not measured.", words),)
-    if not _is_sure(taken):
-        return (Claim(text, None, f"The table as it is gains {_with_interval(taken)}", words, is_moot=True),)
+    if not _is_sure(utility):
+        return (
+            Claim(text, None, f"The table as it is gains {_with_interval(utility)}", words, is_moot=True),
+        )
     whole = gains[INTACT]
     modest = [
         row.label
@@ -222,14 +226,14 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
     return (Claim(text, holds, f"Left of the researcher's gain: {what_is_left}", words),)
 
 
-def _is_sure(taken: Measurement) -> bool:
+def _is_sure(utility: Measurement) -> bool:
     """Whether a gain is above 0 with 95% confidence."""
-    return taken.interval is not None and taken.interval[0] > 0
+    return utility.interval is not None and utility.interval[0] > 0
 
 
-def _with_interval(taken: Measurement) -> str:
-    low, high = taken.interval or (0.0, 0.0)
-    return f"{100 * (taken.value or 0.0):+.2f} points ({100 * low:+.2f} to {100 * high:+.2f})"
+def _with_interval(utility: Measurement) -> str:
+    low, high = utility.interval or (0.0, 0.0)
+    return f"{100 * (utility.value or 0.0):+.2f} points ({100 * low:+.2f} to {100 * high:+.2f})"
 
 
 def _split(

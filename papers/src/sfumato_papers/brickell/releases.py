@@ -54,19 +54,19 @@ class Row:
 
 def workload(candidate: Candidate, target: str) -> Measurement | None:
     """Return the gain of researchers who learn an attribute from a release, if it was measured."""
-    taken = [
+    utilities = [
         m
         for m in candidate.measurements
         if m.measure == "workload-utility" and m.parameters.get("target") == target and m.value is not None
     ]
-    return taken[-1] if taken else None
+    return utilities[-1] if utilities else None
 
 
-def accuracies(taken: Measurement) -> dict[str, float]:
+def accuracies(utility: Measurement) -> dict[str, float]:
     """Return the accuracy of each miner on a release, in per cent; a miner's own parameters left out."""
     return {
         name.removeprefix(_ACCURACY).split()[0]: 100 * share
-        for name, share in taken.detail.items()
+        for name, share in utility.detail.items()
         if name.startswith(_ACCURACY)
     }
 
@@ -74,7 +74,11 @@ def accuracies(taken: Measurement) -> dict[str, float]:
 def rows(explored: Exploration, target: str) -> list[Row]:
     """Return the releases in the paper's order: intact, each model from weak to strict, suppressed."""
     intact, suppressed = explored.find("as-is"), explored.find("suppress-quasi-identifiers")
-    latest = {label_of(c): c for c in explored.candidates if _is_cut_for(c, target)}
+    latest = {
+        label_of(c): c
+        for c in explored.candidates
+        if c.recipe.sanitizer == "mondrian" and c.recipe.parameters.get("target", "") == target
+    }
     between = [
         Row(label, made, is_substitute=made is not candidate)
         for label, candidate in sorted(latest.items(), key=lambda pair: _place(pair[1]))
@@ -83,11 +87,6 @@ def rows(explored: Exploration, target: str) -> list[Row]:
     ]
     first = [Row(INTACT, intact)] if intact else []
     return [*first, *between, *([Row(SUPPRESSED, suppressed)] if suppressed else [])]
-
-
-def _is_cut_for(candidate: Candidate, target: str) -> bool:
-    recipe = candidate.recipe
-    return recipe.sanitizer == "mondrian" and recipe.parameters.get("target", "") == target
 
 
 def _limit(candidate: Candidate) -> tuple[str, str, float]:
@@ -109,7 +108,7 @@ def _place(candidate: Candidate) -> tuple[int, float]:
 
 
 def without(labels: list[str]) -> str:
-    """Return the exceptions to what was said of several releases."""
+    """Return the releases that are exceptions, in words."""
     return f" (not with {', '.join(labels)})" if labels else ""
 
 
@@ -119,7 +118,7 @@ def listed(figures: Mapping[str, float], form: str) -> str:
 
 
 def substitution_notes(explored: Exploration, shown: Iterable[Row]) -> tuple[str, ...]:
-    """Return a note about the releases that cannot be made, where there are such."""
+    """Return a note about the releases that cannot be made, if there are any."""
     labels = [row.label for row in shown if row.is_substitute]
     if not labels:
         return ()

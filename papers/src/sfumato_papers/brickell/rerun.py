@@ -50,14 +50,14 @@ def _table_1(explored: Exploration) -> Exhibit:
 def _table_2(explored: Exploration) -> Exhibit:
     known = published("brickell", "table-2")
     whole = explored.find("as-is")
-    taken = {name: workload(whole, name) if whole else None for name in known.figures}
+    utilities = {name: workload(whole, name) if whole else None for name in known.figures}
     cells = [
         Cell(name, column, 100 * share, known.figure(name, column), known.tolerance)
-        for name, each in taken.items()
+        for name, each in utilities.items()
         if each is not None
         for column, share in (("intact", each.detail["accuracy"]), ("suppressed", each.baseline or 0.0))
     ]
-    drops = {name: 100 * (each.value or 0.0) for name, each in taken.items() if each is not None}
+    drops = {name: 100 * (each.value or 0.0) for name, each in utilities.items() if each is not None}
     steepest = max(drops, key=lambda name: drops[name]) if drops else ""
     others = [drop for name, drop in drops.items() if name != steepest]
     claim = Claim(

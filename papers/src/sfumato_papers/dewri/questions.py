@@ -17,11 +17,11 @@ _COMBINED = "min loss where k >= 2 and l >= 2"
 
 
 def questions(whole: Exploration, safety: Exploration, *, quick: bool) -> Exhibit:
-    """Answer the four questions, and say whether one can have here what the paper answers."""
+    """Answer the four questions, and judge whether the paper's answers can be achieved."""
     cells: list[Cell] = []
     claims: list[Claim] = []
     for question, printed in published("dewri", "questions").figures.items():
-        found = _asked(question, whole, safety)
+        found = _solutions_for(question, whole, safety)
         wanted = {name: float(figure) for name, figure in printed.items()}
         best = _best(found, question)
         cells += [
@@ -29,7 +29,7 @@ def questions(whole: Exploration, safety: Exploration, *, quick: bool) -> Exhibi
             for name in wanted
             if name in best
         ]
-        claims.append(_reached(question, found, wanted, quick=quick))
+        claims.append(_answer_claim(question, found, wanted, quick=quick))
     best = _best(solutions(safety, GUARANTEE), _COMBINED)
     claims.append(
         Claim(
@@ -46,7 +46,7 @@ def questions(whole: Exploration, safety: Exploration, *, quick: bool) -> Exhibi
     return exhibit("dewri", "questions", cells, claims=claims, notes=notes)
 
 
-def _asked(question: str, whole: Exploration, safety: Exploration) -> list[Solution]:
+def _solutions_for(question: str, whole: Exploration, safety: Exploration) -> list[Solution]:
     """Return the solutions of the problem that a question belongs to."""
     if re.search(r"\bl\b", question):
         return solutions(safety, GUARANTEE)
@@ -55,39 +55,35 @@ def _asked(question: str, whole: Exploration, safety: Exploration) -> list[Solut
 
 def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
     """Return the figures of the release that answers a question."""
-    answer = ask([s.candidate for s in found], _spelled(found, question)) if found else None
-    if answer is None or answer.candidate is None:
+    if not found:
         return {}
-    taken = {m.measure: m.value for m in answer.candidate.measurements}
-    taken["l"] = taken.get(_diversity(found))
-    return {name: value for name, value in taken.items() if value is not None}
+    # which measure l stands for depends on the interpretation of the paper
+    diversity = diversity_of(found[0].candidate.recipe.parameters["model"])
+    answer = ask([s.candidate for s in found], re.sub(r"\bl\b", diversity, question))
+    if answer.candidate is None:
+        return {}
+    values = {m.measure: m.value for m in answer.candidate.measurements}
+    values["l"] = values.get(diversity)
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _diversity(found: Sequence[Solution]) -> str:
-    """Return the measure of what l is in some solutions."""
-    return diversity_of(found[0].candidate.recipe.parameters["model"])
-
-
-def _spelled(found: Sequence[Solution], question: str) -> str:
-    """Write the measure of l out, which depends on how the paper is read."""
-    return re.sub(r"\bl\b", _diversity(found), question)
-
-
-def _reached(question: str, found: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool) -> Claim:
-    """Say whether some release keeps the limits of a question and has what the paper answers."""
+def _answer_claim(
+    question: str, found: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool
+) -> Claim:
+    """Judge whether some release keeps the limits of a question and achieves the paper's answer."""
     what = " and ".join(f"{name} of {least:,.0f}" for name, least in wanted.items())
     limits = question.partition(" where ")[2]
     text = f"A release with {limits} has a {what}."
     if not found:
         return Claim(text, None, NOT_COMPUTED, quotation("dewri", question))
-    conditions = " and ".join(f"{name} >= {least:.0f}" for name, least in wanted.items())
-    reached = _best(found, f"min loss where {limits} and {conditions}")
-    anyway = _best(found, f"min loss where {conditions}")
+    answered = " and ".join(f"{name} >= {least:.0f}" for name, least in wanted.items())
+    within_limits = _best(found, f"min loss where {limits} and {answered}")
+    anyway = _best(found, f"min loss where {answered}")
     best = _best(found, question)
     words = (
         [f"the best within the limits: {', '.join(f'{n} {best[n]:,.4g}' for n in wanted)}"] if best else []
     )
     words += [f"the paper's answer is had at a loss of {anyway['total-loss']:.1%}"] if anyway else []
     return Claim(
-        text, found_or_open(bool(reached), quick=quick), "; ".join(words), quotation("dewri", question)
+        text, found_or_open(bool(within_limits), quick=quick), "; ".join(words), quotation("dewri", question)
     )

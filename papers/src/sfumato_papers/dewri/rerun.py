@@ -108,11 +108,11 @@ def _table_2() -> Exhibit:
         levels = {"age": level, "marital-status": _STATUS_LEVEL}
         release = sanitize(*_seven_people("quasi-identifying"), FullDomain(levels, KAnonymity(1)))
         guarded = sanitize(*_seven_people("sensitive"), FullDomain({"age": level}, KAnonymity(1)))
-        taken = [
+        measurements = [
             *measure(release, ["k-anonymity", "weighted-k"]),
             *measure(guarded, ["probabilistic-diversity"]),
         ]
-        for column, each in zip(("k", "weighted-k", "l"), taken, strict=True):
+        for column, each in zip(("k", "weighted-k", "l"), measurements, strict=True):
             ours = np.floor(each.value) if column == "l" and each.value is not None else each.value
             cells.append(cell("dewri", "table-2", name, column, ours))
     first, second = (c.ours for c in cells if c.column == "weighted-k")
@@ -130,7 +130,7 @@ def _table_2() -> Exhibit:
 def _figure_6(whole: Exploration) -> Exhibit:
     key, found = "figure-6", solutions(whole, ZERO)
     ((row, printed),) = published("dewri", key).figures.items()
-    limit = _limit(row)
+    limit = float(row.split("%")[0])
     answer, low = (_most_weighted(within(found, loss)) for loss in (limit, _LOW_LOSS))
     cells = [] if answer is None else [cell("dewri", key, row, "weighted-k", answer.weighted_k)]
     shown = {"at little loss": low, "at the paper's loss": answer}
@@ -154,18 +154,10 @@ def _figure_6(whole: Exploration) -> Exhibit:
             log_x=True,
         ),
     )
-    return exhibit("dewri", key, cells, claims=_size_claims(sizes), charts=charts, notes=_notes_6(found))
-
-
-def _limit(row: str) -> float:
-    """Read the loss that a row of the data file begins with, in per cent."""
-    return float(row.split("%")[0])
-
-
-def _notes_6(found: Sequence[Solution]) -> list[str]:
     steps = [(loss, _most_weighted(within(found, loss))) for loss in (20, 22, 25)]
     words = [f"{s.weighted_k:,.0f} at {loss}%" for loss, s in steps if s is not None]
-    return [f"Weighted-k {', '.join(words)}."] if words else []
+    notes = [f"Weighted-k {', '.join(words)}."] if words else []
+    return exhibit("dewri", key, cells, claims=_size_claims(sizes), charts=charts, notes=notes)
 
 
 def _most_weighted(found: Sequence[Solution]) -> Solution | None:
@@ -215,8 +207,8 @@ def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
     found = {f"up to {eta:.0%} suppressed": solutions(whole, some(eta)) for eta in (0.1, 0.01)}
     main = found["up to 10% suppressed"]
     wanted = {row: int(row.split()[-1]) for row in published("dewri", key).figures}
-    reached = {row: cheapest(main, lambda s, k=k: s.k >= k) for row, k in wanted.items()}  # type: ignore[misc]
-    cells = [cell("dewri", key, row, column, s.loss) for row, s in reached.items() if s is not None]
+    solved = {row: cheapest(main, lambda s, k=k: s.k >= k) for row, k in wanted.items()}  # type: ignore[misc]
+    cells = [cell("dewri", key, row, column, s.loss) for row, s in solved.items() if s is not None]
     claims = tuple(
         Claim(
             f"At every magnification there are flat stretches, {name} (flat: a tenth of the plot's k or more "

@@ -91,6 +91,7 @@ def figure_11(explored: Exploration, *, quick: bool) -> Exhibit:
         ]
         claims.append(_claim(row, limit, formula, true, quick=quick))
     claims.append(_promise(within(by_formula, _LIMIT)))
+    pairs = [_pair(row) for row in published("dewri", key).figures]
     chart = Chart(
         "Loss up to 20% and 21%, l preferred",
         "k",
@@ -105,7 +106,12 @@ def figure_11(explored: Exploration, *, quick: bool) -> Exhibit:
                     _second,
                 ),
                 points("truly, up to 21%", within(guaranteed, 21), _k, _l),
-                _published_pairs(),
+                Series(
+                    "named in the paper",
+                    tuple(float(k) for k, _ in pairs),
+                    tuple(float(diversity) for _, diversity in pairs),
+                    published=True,
+                ),
             ]
         ),
         shape="points",
@@ -129,27 +135,20 @@ def _figures(formula: Solution | None, true: Solution | None) -> dict[str, float
 
 
 def _claim(row: str, limit: float, formula: Solution | None, true: Solution | None, *, quick: bool) -> Claim:
-    """Say whether a pair is had within the limit: truly, with the formula's promise beside it."""
+    """Judge whether a pair can be achieved within the limit, next to the formula's promise."""
     if formula is None or true is None:
         return Claim(f"{row}-safe at {limit:.0f}% loss.", None, NOT_COMPUTED, quotation("dewri", row))
     return Claim(
         f"{row}-safe at {limit:.0f}% loss.",
         found_or_open(true.loss <= limit, quick=quick),
-        f"{_beside(formula)}; with the guarantee it costs {true.loss:.1f}%",
+        f"the formula finds {formula.pair} at {formula.loss:.1f}%, truly a "
+        f"({formula.k:.0f}, {formula.l:.0f})-safe release; with the guarantee it costs {true.loss:.1f}%",
         quotation("dewri", row),
     )
 
 
-def _beside(solution: Solution) -> str:
-    """Say what the formula calls a release and what it is."""
-    return (
-        f"the formula finds {solution.pair} at {solution.loss:.1f}%, truly a "
-        f"({solution.k:.0f}, {solution.l:.0f})-safe release"
-    )
-
-
 def _promise(found: Sequence[Solution], words: Quotation | None = None) -> Claim:
-    """Say how often the formula keeps what it promises, where it promises some diversity.
+    """Count how often the formula keeps its promise of some diversity.
 
     The paper says it of all solutions; of those of one figure it is a test of ours.
     """
@@ -176,12 +175,6 @@ def _truly(found: Sequence[Solution], wanted: Pair) -> Solution | None:
 def _pairs_chart(title: str, found: Sequence[Solution]) -> Chart:
     series = (points("by the formula", found, _first, _second), points("truly", found, _k, _l))
     return Chart(title, "k", "l", series, shape="points", log_x=True)
-
-
-def _published_pairs() -> Series:
-    pairs = [_pair(row) for row in published("dewri", "figure-11").figures]
-    ks, diversities = tuple(float(k) for k, _ in pairs), tuple(float(diversity) for _, diversity in pairs)
-    return Series("named in the paper", ks, diversities, published=True)
 
 
 def _pair(row: str) -> Pair:

@@ -45,7 +45,7 @@ class Point:
         return f"{_LETTERS[self.requirement]} = {self.limit:g}"
 
     def value(self, measure: str) -> float:
-        """Return a measure of the release; not a number where it was not taken."""
+        """Return a measure of the release; not a number where it was not measured."""
         value = self.candidate.value(measure)
         return float("nan") if value is None else value
 
@@ -59,12 +59,11 @@ Absent = Literal["ignored", "violates"]
 
 def curves(candidates: Iterable[Candidate], sanitizer: str, absent: Absent = "ignored") -> dict[str, Curve]:
     """Return the points of each requirement, the smallest parameter first."""
-    found: dict[str, list[Point]] = {name: [] for name in _LETTERS}
+    by_requirement: dict[str, list[Point]] = {name: [] for name in _LETTERS}
     for candidate in candidates:
-        asked = requirement_of(candidate.recipe, absent) if candidate.recipe.sanitizer == sanitizer else None
-        if asked is not None:
-            found[asked[0]].append(Point(*asked, candidate))
-    return {name: tuple(sorted(points, key=lambda p: p.limit)) for name, points in found.items()}
+        if candidate.recipe.sanitizer == sanitizer and (need := requirement_of(candidate.recipe, absent)):
+            by_requirement[need[0]].append(Point(*need, candidate))
+    return {name: tuple(sorted(points, key=lambda p: p.limit)) for name, points in by_requirement.items()}
 
 
 def requirement_of(recipe: Recipe, absent: Absent = "ignored") -> tuple[str, float] | None:

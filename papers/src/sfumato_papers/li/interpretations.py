@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sfumato.registry import methods
@@ -66,7 +66,7 @@ def _mondrian(variant: str, *, free: bool) -> Change:
 
 
 def _swap_absence(document: Any) -> None:
-    """Ask of every class what was asked of none, and the other way round: both stay drawn."""
+    """Swap the two meanings of an absent value, so that both are still drawn."""
     for block in document["candidates"]:
         if "delta-disclosure" in block.get("model", {}):
             model = block["model"]["delta-disclosure"]
@@ -75,14 +75,10 @@ def _swap_absence(document: Any) -> None:
 
 def _select_each(document: Any) -> None:
     utility = document["measure"]["utility"]
-    for place, name, parameters in _measures(utility):
+    for place, measure in enumerate(list(utility)):
+        name, parameters = methods.name_and_parameters(measure)
         if name == "query-error":
             utility[place] = {name: {**parameters, "rule": "each"}}
-
-
-def _measures(written: Any) -> Iterator[tuple[int, str, Any]]:
-    for place, each in enumerate(list(written)):
-        yield place, *methods.name_and_parameters(each)
 
 
 OF_LOSSES: Mapping[str, Change] = {

@@ -41,7 +41,7 @@ from sfumato_papers.paper import Paper
 from sfumato_papers.published import published
 from sfumato_papers.quotations import quotation
 
-BETTER_READING = "utility-loss reconstruction=maximum-entropy"
+BETTER_ESTIMATE = "utility-loss reconstruction=maximum-entropy"
 _QUICK = (0, 2, 5, 7)
 """Which of the eight parameters of a requirement a quick look keeps."""
 _QUICK_QUERIES = 200
@@ -121,14 +121,16 @@ def _interpretation(explored: Exploration, generalized: Mapping[str, Curve]) -> 
         ("the original", "utility loss", _value(whole, UTILITY)),
         ("the original", "privacy loss", _value(whole, PRIVACY)),
     ]
-    reached = [p.value(PRIVACY) for points in generalized.values() for p in points]
+    all_losses = [p.value(PRIVACY) for points in generalized.values() for p in points]
     weakest = generalized[L][:2]
     above = [p.value(PRIVACY) > losses[ordered[0]] for p in weakest]
     claims = (
         Claim(
             "No privacy loss is greater than that of the least frequent occupation revealed.",
-            max(reached) <= max(losses.values()) if reached else None,
-            f"the largest of {len(reached)} releases is {max(reached):.3f}" if reached else NOT_COMPUTED,
+            max(all_losses) <= max(losses.values()) if all_losses else None,
+            f"the largest of {len(all_losses)} releases is {max(all_losses):.3f}"
+            if all_losses
+            else NOT_COMPUTED,
             quotation("li", "not-greater"),
         ),
         Claim(
@@ -192,7 +194,7 @@ def _figure_2a(generalized: Mapping[str, Curve]) -> Exhibit:
     )
     series = [series_of(name, curve, UTILITY) for name, curve in drawn.items()]
     series.append(series_of(STRICT_DELTA, generalized[STRICT_DELTA], UTILITY))
-    series.append(series_of("t-closeness, better estimate", drawn[T], BETTER_READING))
+    series.append(series_of("t-closeness, better estimate", drawn[T], BETTER_ESTIMATE))
     series.append(_published_point(K, "k = 5000"))
     charts = (_chart("figure-2a", "Varied privacy requirements", series),)
     return exhibit("li", "figure-2a", cells, claims=claims, charts=charts, notes=_notes_2a(generalized))
@@ -237,7 +239,7 @@ def _notes_2a(generalized: Mapping[str, Curve]) -> tuple[str, ...]:
             f"Semantic privacy spans a privacy loss of {words[DELTA]}; with absent values read otherwise "
             f"(drawn beside it) {words[STRICT_DELTA]}, and t-closeness runs {_against_strict(generalized)}."
         )
-    if any(not np.isnan(p.value(BETTER_READING)) for p in generalized[T]):
+    if any(not np.isnan(p.value(BETTER_ESTIMATE)) for p in generalized[T]):
         notes.append(
             "'Better estimate' reads the same releases by maximum entropy instead of evenly, which the paper "
             "proposes as future work."
@@ -282,7 +284,7 @@ def _figure_2b(generalized: Mapping[str, Curve], bucketized: Mapping[str, Curve]
         for name in (L, T)
         for method, curve in (("generalization", generalized), ("bucketization", bucketized))
     ]
-    series.append(series_of("bucketization (t-closeness), better estimate", bucketized[T], BETTER_READING))
+    series.append(series_of("bucketization (t-closeness), better estimate", bucketized[T], BETTER_ESTIMATE))
     charts = (_chart(key, "Varied anonymization methods", series),)
     return exhibit("li", key, cells, claims=claims, charts=charts)
 
@@ -292,16 +294,16 @@ def _frontier(explored: Exploration, generalized: Mapping[str, Curve]) -> Exhibi
     efficient, knee = frontier.efficient(), frontier.knee()
     methods: dict[str, int] = {}
     for candidate in efficient:
-        asked = requirement_of(candidate.recipe)
-        name = f"{candidate.recipe.sanitizer}, {asked[0]}" if asked else candidate.recipe.sanitizer
+        need = requirement_of(candidate.recipe)
+        name = f"{candidate.recipe.sanitizer}, {need[0]}" if need else candidate.recipe.sanitizer
         methods[name] = methods.get(name, 0) + 1
     lines = generalized[T]
-    beaten = [p for p in lines if frontier.dominated_by(p.candidate)]
+    above = [p for p in lines if frontier.dominated_by(p.candidate)]
     claims = (
         Claim(
             "The efficient frontier lies below the t-closeness line of Figure 2(a).",
-            len(beaten) == len(lines) if lines else None,
-            f"{len(beaten)} of {len(lines)} generalizations with t-closeness are beaten by another release; "
+            len(above) == len(lines) if lines else None,
+            f"{len(above)} of {len(lines)} generalizations with t-closeness are beaten by another release; "
             f"of {len(frontier.comparable)} releases {len(efficient)} are efficient"
             + (f", the knee is {knee.recipe}" if knee else ""),
             quotation("li", "frontier-below"),

@@ -21,11 +21,11 @@ from sfumato_papers.sramka.releases import (
     Releases,
     epsilon_of,
     listed,
+    measured,
     method_of,
     miner_of,
     of_method,
     rises,
-    taken,
 )
 
 _SCENARIOS = ("A", "B", "C")
@@ -40,12 +40,12 @@ _Bad = Mapping[tuple[str, str], Measurement]
 
 
 def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibit:
-    """Return table 2.
+    """Return table 2 of the paper.
 
     Parameters
     ----------
     found
-        What was explored, and how the paper is read.
+        The explorations, with their interpretation of the paper.
     clustered, noisy
         The releases by both methods.
     """
@@ -54,7 +54,7 @@ def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibi
         (label, scenario): each
         for label, candidate in (clustered | noisy).items()
         for scenario in _SCENARIOS
-        for each in [taken(candidate, "anti-utility", scenario)]
+        for each in [measured(candidate, "anti-utility", scenario)]
         if each
     }
     bad = _of_drawn(bad) if found.uses(DRAWN) else bad
@@ -77,7 +77,7 @@ def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibi
 
 def _of_drawn(bad: _Bad) -> _Bad:
     """Put into scenario C what may be expected of people drawn at random: their share of everybody."""
-    share = _n_selected() / _figure("data", "records", "count")
+    share = _figure("data", "selected", "count") / _figure("data", "records", "count")
     drawn = {
         (label, "C"): replace(
             each,
@@ -97,10 +97,6 @@ def _figure(exhibit: str, row: str, column: str) -> float:
     return float((published("sramka", exhibit).figure(row, column) or "0").replace(",", ""))
 
 
-def _n_selected() -> float:
-    return _figure("data", "selected", "count")
-
-
 def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
     known = published("sramka", "table-2" if method_of(label) == "k" else "table-2-noise")
     known = known if scenario == "A" else replace(known, tolerance=0.0)
@@ -113,7 +109,7 @@ def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
         )
         for which in ("average", "worst")
     ]
-    # where the paper's worst miner is one that we have, its figure is known, and stands beside ours, too
+    # where the paper's worst miner is one that we have, its figure is known, and stands next to ours, too
     theirs = _worst_published(label, scenario)
     sums = {miner_of(miner): float(gained) for miner, gained in each.detail["miners"].items()}
     if _SAME_OF_EVERYBODY.get(theirs) in sums:
@@ -204,7 +200,7 @@ def _worst_claim(bad: _Bad) -> Claim:
 
 
 def _people_chart(releases: Releases, bad: _Bad) -> Chart:
-    """Draw scenario A miner by miner, and the paper's worst miner beside them."""
+    """Draw scenario A miner by miner, and the paper's worst miner next to them."""
     labels = tuple(label for label in releases if (label, "A") in bad)
     sums = {label: {miner_of(m): s for m, s in bad[label, "A"].detail["miners"].items()} for label in labels}
     miners = dict.fromkeys(miner for each in sums.values() for miner in each)
@@ -223,7 +219,9 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
 
 def _notes_of_people(found: Explorations, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
     who = next((words for switch, words in _SELECTED.items() if found.uses(switch)), None)
-    told = {label: float(bad[label, "B"].detail["told-anyway"]) for label in clustered if (label, "B") in bad}
+    certain = {
+        label: float(bad[label, "B"].detail["told-anyway"]) for label in clustered if (label, "B") in bad
+    }
     people = next((m.detail["worst-sum"] / m.value for (_, s), m in bad.items() if s == "C" and m.value), 0)
     few, all_of_them = (published("sramka", "table-2").figure("k = 2", f"{name} worst") for name in "CA")
     return (
@@ -231,7 +229,7 @@ def _notes_of_people(found: Explorations, bad: _Bad, clustered: Releases) -> tup
         "regression, support vectors, boosted trees and forests for numbers) were left out.",
         *_directions([bad[label, "A"] for label in clustered if (label, "A") in bad]),
         "The paper says that ages became intervals, the shortest of 5 years, and predicts none exactly under "
-        f"k-anonymity. So many people's age is told here before any mining: {listed(told, '.1%')}.",
+        f"k-anonymity. So many people's age is told here before any mining: {listed(certain, '.1%')}.",
         f"C: {people:,.0f} people {who or 'with a graduate degree and a high salary'}. The paper selects "
         f"five per cent and does not say whom; they cannot have been drawn at random, since {few} of the "
         f"{all_of_them} nearer predictions at k = 2 fell on them.",

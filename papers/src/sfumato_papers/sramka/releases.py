@@ -31,14 +31,14 @@ def epsilon_of(candidate: Candidate) -> float:
     return float(candidate.recipe.parameters["epsilon"])
 
 
-def taken(candidate: Candidate, measure: str, scenario: str) -> Measurement | None:
+def measured(candidate: Candidate, measure: str, scenario: str) -> Measurement | None:
     """Return what was measured of a release in a scenario, if it was."""
-    found = [
+    measurements = [
         m
         for m in candidate.measurements
         if m.measure == measure and m.parameters.get("scenario") == scenario and m.value is not None
     ]
-    return found[-1] if found else None
+    return measurements[-1] if measurements else None
 
 
 def miner_of(name: str) -> str:

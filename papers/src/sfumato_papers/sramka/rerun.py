@@ -20,12 +20,12 @@ from sfumato_papers.sramka.releases import (
     Releases,
     clustered_releases,
     listed,
+    measured,
     method_of,
     miner_of,
     noisy_releases,
     of_method,
     rises,
-    taken,
 )
 
 _GAINS = {"A_acc": "nearer-accuracy-gain", "A_know": "nearer-knowledge-gain"}
@@ -50,7 +50,7 @@ def _table_1(noise: Exploration, clustered: Releases, noisy: Releases) -> Exhibi
     good = {
         label: each
         for label, candidate in (clustered | noisy).items()
-        for each in [taken(candidate, "good-utility", "A")]
+        for each in [measured(candidate, "good-utility", "A")]
         if each
     }
     originals = {
@@ -103,7 +103,7 @@ def _table_1(noise: Exploration, clustered: Releases, noisy: Releases) -> Exhibi
 
 
 def _without_noisy(noise: Exploration, noisy: Releases) -> tuple[str, ...]:
-    """Say what the tree achieves that does not see the attributes with noise at all."""
+    """Return a note on a tree that does not see the attributes with noise at all."""
     if not noisy:
         return ()
     candidate = next(iter(noisy.values()))
@@ -115,7 +115,7 @@ def _without_noisy(noise: Exploration, noisy: Releases) -> tuple[str, ...]:
     with_noise = {
         label: float(sums["decision-tree"]["released"])
         for label, each in noisy.items()
-        for good in [taken(each, "good-utility", "A")]
+        for good in [measured(each, "good-utility", "A")]
         for sums in [good.detail["miners"] if good else {}]
         if "decision-tree" in sums
     }
@@ -160,9 +160,9 @@ def forest_claim(good: Mapping[str, Measurement]) -> Claim:
     """Judge the sentence about the miner that some releases serve better than the original."""
     sums = {
         label: each
-        for label, measured in good.items()
+        for label, utility in good.items()
         if method_of(label) == "k"
-        for miner, each in measured.detail["miners"].items()
+        for miner, each in utility.detail["miners"].items()
         if miner_of(miner) == "random-forest"
     }
     blurred = {label: each for label, each in sums.items() if label != "k = 2"}
@@ -183,7 +183,7 @@ def _table_3(clustered: Releases) -> Exhibit:
     refined: dict[str, dict[str, float]] = {}
     for label, candidate in clustered.items():
         for gain, measure in _GAINS.items():
-            each = taken(candidate, measure, "A")
+            each = measured(candidate, measure, "A")
             if each is None or each.baseline is None:
                 continue
             added = float(each.detail["replaced"])
@@ -201,7 +201,8 @@ def _table_3(clustered: Releases) -> Exhibit:
             Claim(
                 "With nearer predictions of age both gains are larger, for every k.",
                 not lower if raised else None,
-                f"{len(raised) - len(lower)} of {len(raised)} are{_but(lower)}",
+                f"{len(raised) - len(lower)} of {len(raised)} are"
+                + (f" (not {', '.join(lower)})" if lower else ""),
                 quotation("sramka", "gains-lower"),
             ),
         ),
@@ -214,10 +215,6 @@ def _table_3(clustered: Releases) -> Exhibit:
             known.why,
         ),
     )
-
-
-def _but(labels: Sequence[str]) -> str:
-    return f" (not {', '.join(labels)})" if labels else ""
 
 
 def _gain_chart(cells: Sequence[Cell]) -> Chart:
