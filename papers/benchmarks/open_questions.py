@@ -1,11 +1,11 @@
-"""The open questions of the four papers, studied: one command makes every table and picture of the page.
+"""Study the open questions of the four papers, and write every table and picture of their page.
 
     python papers/benchmarks/open_questions.py --cache FOLDER            what questions/results.json lacks
     python papers/benchmarks/open_questions.py --cache FOLDER --tables wages,stroke
-    python papers/benchmarks/open_questions.py --page                    only writes page and pictures anew
+    python papers/benchmarks/open_questions.py --page                    only writes page and pictures again
 
-It may be stopped: the cache keeps the public tables and every candidate that was measured, and results.json
-every study, and every table of a study, that came to its end.
+You can stop it: the cache keeps the public tables and every measured candidate, and results.json keeps every
+finished study, and every finished table of a study.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from questions import beating, distance, knowing, properties, surviving
+from questions import adversary_knowledge, distance, gain_over_trivial, other_tables, properties
 from questions.tables import TABLES, named
 from sfumato.runtime.files import file_beside
 
 STUDIES: dict[str, ModuleType] = {
     "distance": distance,
     "properties": properties,
-    "beating": beating,
-    "knowing": knowing,
-    "surviving": surviving,
+    "gain-over-trivial": gain_over_trivial,
+    "adversary-knowledge": adversary_knowledge,
+    "other-tables": other_tables,
 }
-ON_ADULT = ("distance", "properties", "knowing")
-ON_TABLES = ("distance", "beating", "surviving")
+ON_ADULT = ("distance", "properties", "adversary-knowledge")
+ON_TABLES = ("distance", "gain-over-trivial", "other-tables")
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "open-questions.md"
 RESULTS = Path(__file__).parent / "questions" / "results.json"
@@ -45,13 +45,13 @@ def cpu() -> float:
     return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, who))
 
 
-def written(page: str, results: dict[str, Any]) -> str:
+def filled(page: str, results: dict[str, Any]) -> str:
     """Return the page with every table as the results have it."""
     tables: dict[str, str] = {}
     for name, study in STUDIES.items():
         if name in results:
             tables |= study.tables(results[name])
-    return _BLOCK.sub(lambda found: f"{found[1]}{found[2]}{tables.get(found[1], NOT_YET)}\n", page)
+    return _BLOCK.sub(lambda mark: f"{mark[1]}{mark[2]}{tables.get(mark[1], NOT_YET)}\n", page)
 
 
 def pictures(results: dict[str, Any]) -> dict[str, str]:
@@ -100,7 +100,7 @@ def main() -> None:
             of["adult"] = STUDIES[name].study(given.cache)
         print(f"{name} {table or 'adult'}: {cpu() - began:.0f} s of CPU", flush=True)
         _put(RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    _put(PAGE, written(PAGE.read_text("utf-8"), results))
+    _put(PAGE, filled(PAGE.read_text("utf-8"), results))
     for name, svg in pictures(results).items():
         _put(DOCS / f"{name}.svg", svg)
 

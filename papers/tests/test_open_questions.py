@@ -23,7 +23,7 @@ def command(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_page_says_what_was_found(command: Any) -> None:
     page = command.PAGE.read_text("utf-8")
     results = json.loads(command.RESULTS.read_text("utf-8"))
-    assert command.written(page, results) == page, (
+    assert command.filled(page, results) == page, (
         "stale; run python papers/benchmarks/open_questions.py --page"
     )
 
@@ -41,7 +41,7 @@ def test_numbers_are_cut_into_quarters_of_the_records_and_equal_ones_stay_togeth
 
 
 def test_a_release_beats_a_trivial_one_only_where_every_interval_does(command: Any) -> None:
-    beating = command.STUDIES["beating"]
+    study = command.STUDIES["gain-over-trivial"]
 
     def learned(low: float, adversary: float) -> dict[str, Any]:
         release = {"release": "a", "sanitizer": "mondrian", "gains": [0.1, 0.2, 0.3], "low": low}
@@ -49,6 +49,6 @@ def test_a_release_beats_a_trivial_one_only_where_every_interval_does(command: A
         return {"as-is": whole, "releases": [{**release, "adversary": adversary}]}
 
     found = {"t": {"x": learned(0.01, 0.15), "y": learned(0.01, 0.25), "z": learned(-0.01, 0.1)}}
-    totals = beating.counted(found)
+    totals = study.counted(found)
     assert (totals["pairs"], totals["beats"], totals["modestly"]) == (3, 2, 1)
     assert totals["more than the adversary"] == 1

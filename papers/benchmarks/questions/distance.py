@@ -15,8 +15,8 @@ from scipy.stats import kendalltau
 
 import sfumato as sf
 from questions import grid
+from questions.markdown import table
 from questions.tables import Studied
-from questions.written import table
 from sfumato import Candidate
 from sfumato_papers.conclusions import Viewpoint, claims_under
 from sfumato_papers.exhibits import Chart, Series

@@ -15,7 +15,7 @@ import moocore
 import numpy as np
 
 import sfumato as sf
-from questions.written import percent, table
+from questions.markdown import percent, table
 from sfumato.searches.evolution.closeness_problems import ClosenessProblem
 from sfumato.searches.evolution.cuts import CutSpace
 from sfumato.searches.evolution.evolution_run import Settings, evolve, improve

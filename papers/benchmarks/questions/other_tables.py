@@ -9,8 +9,8 @@ from typing import Any
 
 import sfumato as sf
 from questions import grid
+from questions.markdown import table
 from questions.tables import Studied
-from questions.written import table
 from sfumato import Candidate
 from sfumato_papers.conclusions import Viewpoint, claims_under, worth_its_risk
 from sfumato_papers.exhibits import Claim, Trial
@@ -146,7 +146,7 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     rows = [
         (text, *(_SHORT[found[name][place]["verdict"]] for name in names)) for place, text in enumerate(texts)
     ]
-    return {"surviving": table(["conclusion", *names], rows), "surviving-answer": _answer(found, texts)}
+    return {"other-tables": table(["conclusion", *names], rows), "other-tables-answer": _answer(found, texts)}
 
 
 def _answer(found: Mapping[str, Any], texts: list[str]) -> str:

@@ -13,8 +13,8 @@ from statistics import median
 from typing import Any
 
 from questions import grid
+from questions.markdown import points, table
 from questions.tables import Studied
-from questions.written import points, table
 from sfumato import Candidate
 from sfumato_papers.exhibits import Chart, Series
 from sfumato_papers.pictures import chart_svg
@@ -133,9 +133,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
         "some bucketized release beats it": totals["bucketized"],
     }
     return {
-        "beating-answer": _answer(found, totals),
-        "beating": table(heads, rows),
-        "beating-counts": table(
+        "gain-over-trivial-answer": _answer(found, totals),
+        "gain-over-trivial": table(heads, rows),
+        "gain-over-trivial-counts": table(
             ["of the pairs of a table and a target", f"{totals['pairs']}"], words.items()
         ),
     }
@@ -190,4 +190,4 @@ def pictures(results: Mapping[str, Any]) -> dict[str, str]:
         tuple(series),
         "points",
     )
-    return {"open-questions-beating": chart_svg(chart)}
+    return {"open-questions-gain-over-trivial": chart_svg(chart)}

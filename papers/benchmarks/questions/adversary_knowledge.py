@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import sfumato as sf
-from questions.written import percent, table
+from questions.markdown import percent, table
 
 RECORDS = 3_000
 SEEDS = (0, 1, 2)
@@ -103,9 +103,9 @@ def tables(results: Mapping[str, Any]) -> dict[str, str]:
     ]
     base = next(iter(found["gained"].values()))["nothing"]["baseline"]
     return {
-        "knowing-answer": _answer(found),
-        "knowing": table([f"right, % (the same said of all: {percent(base)})", *KNOWN], gained),
-        "wanting": table(["decline, %", *WANTED], declined),
+        "adversary-knowledge-answer": _answer(found),
+        "adversary-knowledge": table([f"right, % (the same said of all: {percent(base)})", *KNOWN], gained),
+        "users-of-several-attributes": table(["decline, %", *WANTED], declined),
     }
 
 
