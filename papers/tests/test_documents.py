@@ -167,11 +167,11 @@ def test_a_run_is_taken_with_its_pictures(
     (run / "pictures").mkdir(parents=True)
     found = results(Exhibit("figure-11", "", "", FIGURES, CLAIMS))
     (run / "results.json").write_text(json.dumps(found))
-    (run / "pictures" / "together-losses.svg").write_text("<svg/>")
+    (run / "pictures" / "all-papers-losses.svg").write_text("<svg/>")
     monkeypatch.setattr(digests, "PLACE", tmp_path / "digest.json")
     monkeypatch.setattr(reproduction, "PLACE", tmp_path / "digest.json")
     monkeypatch.setattr(reproduction, "DOCS", tmp_path)
     reproduction.take(run)
     assert read_digest() == small
-    assert (tmp_path / "together-losses.svg").read_text() == "<svg/>"
-    assert not (tmp_path / "together-gains.svg").exists()
+    assert (tmp_path / "all-papers-losses.svg").read_text() == "<svg/>"
+    assert not (tmp_path / "all-papers-gains.svg").exists()

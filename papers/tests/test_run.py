@@ -34,14 +34,14 @@ def tiny(monkeypatch, tmp_path) -> Path:
     )
 
     def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
-        as_is = found["together"].find("as-is")
+        as_is = found["all-papers"].find("as-is")
         assert as_is is not None
         return (
             Exhibit("t", "Risk", "page 1", (Cell("as is", "risk", as_is.value("knowledge-gain"), "1.0"),)),
         )
 
-    experiment = Experiment("together", "complete", smallest)
-    paper = Paper("together", "Together", "cited", (experiment,), exhibits)
+    experiment = Experiment("all-papers", "complete", smallest)
+    paper = Paper("all-papers", "All papers", "cited", (experiment,), exhibits)
     monkeypatch.setattr(all_papers, "PAPER", paper)
     return tmp_path
 
@@ -52,38 +52,38 @@ def smallest(document: object) -> None:
 
 
 def test_a_run_leaves_a_page_results_and_project_files_that_can_be_used_on_their_own(tiny):
-    done = run.reproduce(["together"], tiny, quick=True, workers=2)
+    done = run.reproduce(["all-papers"], tiny, quick=True, workers=2)
     assert "Risk" in done.page.read_text()
     written = json.loads(done.results.read_text())
-    assert written["papers"]["together"]["exhibits"][0]["cells"][0]["published"] == "1.0"
+    assert written["papers"]["all-papers"]["exhibits"][0]["cells"][0]["published"] == "1.0"
     assert written["quick"]
-    project = Project.load(tiny / "together-quick.toml")
+    project = Project.load(tiny / "all-papers-quick.toml")
     assert project.read()[0].n_records == done_records(tiny)
 
 
 def done_records(folder: Path) -> int:
-    return len((folder / "together.csv").read_text().splitlines()) - 1
+    return len((folder / "all-papers.csv").read_text().splitlines()) - 1
 
 
 def test_a_second_run_computes_nothing_again(tiny):
-    run.reproduce(["together"], tiny, quick=True, workers=1)
+    run.reproduce(["all-papers"], tiny, quick=True, workers=1)
     seen: list[Progress] = []
-    run.reproduce(["together"], tiny, quick=True, workers=1, progress=seen.append)
+    run.reproduce(["all-papers"], tiny, quick=True, workers=1, progress=seen.append)
     assert [(state.done, state.total, state.known) for state in seen] == [(0, 0, 2)] * run.QUICKLY.seeds
 
 
 def test_changed_data_or_another_grid_change_the_figures(tiny):
-    first = run.reproduce(["together"], tiny, quick=True, workers=1)
-    data = tiny / "together.csv"
+    first = run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    data = tiny / "all-papers.csv"
     data.write_text("\n".join(data.read_text().splitlines()[:30]) + "\n")
-    second = run.reproduce(["together"], tiny, quick=True, workers=1)
-    project = tiny / "together-quick.toml"
+    second = run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    project = tiny / "all-papers-quick.toml"
     document = tomlkit.parse(project.read_text())
     del document["attributes"]["age"]
     document["attributes"]["age"] = {"role": "insensitive"}
     project.write_text(tomlkit.dumps(document))
-    third = run.reproduce(["together"], tiny, quick=True, workers=1)
-    figures = {each.papers["together"][0].cells[0].ours for each in (first, second, third)}
+    third = run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    figures = {each.papers["all-papers"][0].cells[0].ours for each in (first, second, third)}
     assert len(figures) == 3
 
 
@@ -91,23 +91,23 @@ def test_a_project_that_lacks_what_the_tables_show_is_named(tiny, monkeypatch):
     nothing: dict[str, str] = {}
 
     def unreadable(found: Explorations) -> tuple[Exhibit, ...]:
-        return (Exhibit("t", str(nothing[found["together"].candidates[0].id]), "page 1"),)
+        return (Exhibit("t", str(nothing[found["all-papers"].candidates[0].id]), "page 1"),)
 
     monkeypatch.setattr(all_papers, "PAPER", replace(all_papers.PAPER, exhibits=unreadable))
     with pytest.raises(KeyError):
-        run.reproduce(["together"], tiny, quick=True, workers=1)
-    project = tiny / "together-quick.toml"
+        run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    project = tiny / "all-papers-quick.toml"
     project.write_text(project.read_text() + "\n")
-    with pytest.raises(UserError, match=r"in .* together-quick\.toml was changed"):
-        run.reproduce(["together"], tiny, quick=True, workers=1)
+    with pytest.raises(UserError, match=r"in .* all-papers-quick\.toml was changed"):
+        run.reproduce(["all-papers"], tiny, quick=True, workers=1)
     assert not (tiny / "index.html").exists()
 
 
 def test_quick_and_full_runs_lie_side_by_side(tiny):
-    run.reproduce(["together"], tiny, quick=True, workers=1)
-    written = experiments.Experiment("together", "complete", smallest).under(quick=False).written(tiny)
-    assert written.name == "together.toml"
-    assert (tiny / "together-quick.toml").exists()
+    run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    written = experiments.Experiment("all-papers", "complete", smallest).under(quick=False).written(tiny)
+    assert written.name == "all-papers.toml"
+    assert (tiny / "all-papers-quick.toml").exists()
 
 
 def test_seeds_interpretations_and_the_control_are_projects_of_their_own_and_shared_where_nothing_changes(
@@ -134,19 +134,19 @@ def test_seeds_interpretations_and_the_control_are_projects_of_their_own_and_sha
     every = extent.settings(paper).every
     names = [each.under(setting, quick=True).name for setting in every for each in (experiment, quiet)]
     assert names[::2] == [
-        "together-quick",
-        "together-quick-control",
-        "together-quick-k-nine",
-        "together-quick-seed-2010",
+        "all-papers-quick",
+        "all-papers-quick-control",
+        "all-papers-quick-k-nine",
+        "all-papers-quick-seed-2010",
     ]
-    assert set(names[1::2]) == {"together-quick"}
+    assert set(names[1::2]) == {"all-papers-quick"}
     taken = run.Extent(interpretations=("k=nine",)).settings(paper).every
     assert [each.interpretations for each in taken] == [("k=nine",)]
 
 
 def test_a_run_under_every_setting_says_what_came_out(tiny, monkeypatch):
     def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
-        as_is = found["together"].find("as-is")
+        as_is = found["all-papers"].find("as-is")
         assert as_is is not None
         gain = as_is.value("knowledge-gain") or 0.0
         return (
@@ -163,22 +163,22 @@ def test_a_run_under_every_setting_says_what_came_out(tiny, monkeypatch):
     monkeypatch.setattr(
         all_papers, "PAPER", replace(all_papers.PAPER, experiments=(experiment,), exhibits=exhibits)
     )
-    done = run.reproduce(["together"], tiny, quick=True, workers=1)
-    (found,) = done.papers["together"]
+    done = run.reproduce(["all-papers"], tiny, quick=True, workers=1)
+    (found,) = done.papers["all-papers"]
     assert len(found.cells[0].spread) == run.QUICKLY.seeds
     assert found.cells[0].control != found.cells[0].ours
     assert found.claims[0].control is not None
     written = json.loads(done.results.read_text())
     assert written["seeds"] == [2009, 2010]
-    assert set(written["provenance"]["data"]) == {"together.csv", "together-dealt-occupation.csv"}
+    assert set(written["provenance"]["data"]) == {"all-papers.csv", "all-papers-dealt-occupation.csv"}
     assert written["provenance"]["dependencies"]["numpy"]
 
 
 def test_the_control_keeps_every_column_and_loses_what_relates_them(tiny):
-    experiment = Experiment("together", "complete", smallest, dealt=("occupation",))
+    experiment = Experiment("all-papers", "complete", smallest, dealt=("occupation",))
     experiment.under(Setting(is_control=True), quick=True).written(tiny)
     whole, dealt = (
-        pyarrow.csv.read_csv(tiny / name) for name in ("together.csv", "together-dealt-occupation.csv")
+        pyarrow.csv.read_csv(tiny / name) for name in ("all-papers.csv", "all-papers-dealt-occupation.csv")
     )
     assert whole.drop("occupation") == dealt.drop("occupation")
     assert whole["occupation"] != dealt["occupation"]
@@ -199,7 +199,7 @@ def test_another_seed_reaches_folds_queries_and_scenarios(tmp_path):
 
 def test_an_unknown_interpretation_is_refused_before_anything_is_done(tmp_path):
     with pytest.raises(ParameterError, match="no interpretation 'k=nine'"):
-        run.reproduce(["together"], tmp_path / "here", extent=run.Extent(interpretations=("k=nine",)))
+        run.reproduce(["all-papers"], tmp_path / "here", extent=run.Extent(interpretations=("k=nine",)))
     with pytest.raises(ParameterError, match="seeds must be at least 1"):
         run.Extent(seeds=0)
     assert not (tmp_path / "here").exists()
@@ -207,14 +207,14 @@ def test_an_unknown_interpretation_is_refused_before_anything_is_done(tmp_path):
 
 def test_another_run_is_compared_through_the_command_line(tiny, capsys):
     options = ["--quick", "--seeds", "1", "--no-control", "--workers", "1"]
-    assert command_line(["reproduce", "together", *options, "--folder", str(tiny)]) == 0
+    assert command_line(["reproduce", "all-papers", *options, "--folder", str(tiny)]) == 0
     earlier = tiny / "earlier.json"
     earlier.write_bytes((tiny / "results.json").read_bytes())
-    again = ["reproduce", "together", *options, "--folder", str(tiny), "--against", str(earlier)]
+    again = ["reproduce", "all-papers", *options, "--folder", str(tiny), "--against", str(earlier)]
     assert command_line(again) == 0
     assert "Every figure and conclusion is that of the other run." in capsys.readouterr().out
     changed = json.loads(earlier.read_text())
-    changed["papers"]["together"]["exhibits"][0]["cells"][0]["ours"] = 17.0
+    changed["papers"]["all-papers"]["exhibits"][0]["cells"][0]["ours"] = 17.0
     earlier.write_text(json.dumps(changed))
     assert command_line(again) == 2
     told = capsys.readouterr()
@@ -231,13 +231,13 @@ def test_a_file_in_the_place_of_the_pictures_is_said_in_one_line(tiny, monkeypat
     monkeypatch.setattr(run, "_pictures", lambda _: [("one", "<svg/>")])
     (tiny / "pictures").write_text("")
     with pytest.raises(UserError, match=r"cannot create the folder .*pictures"):
-        run.reproduce(["together"], tiny, quick=True, workers=1)
+        run.reproduce(["all-papers"], tiny, quick=True, workers=1)
 
 
 def test_a_folder_that_cannot_be_made_is_said_in_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Exception, match="cannot create the folder"):
-        Experiment("together", "complete").under(quick=True).written(tmp_path / "file")
+        Experiment("all-papers", "complete").under(quick=True).written(tmp_path / "file")
 
 
 def test_a_wrong_name_beside_all_is_not_passed_over(tmp_path, capsys):

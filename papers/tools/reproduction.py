@@ -31,8 +31,8 @@ DOCS = PLACE.parent
 DOCUMENTS = ("reproduction.md", "dilemma.md", "scenarios.md")
 PICTURES = {
     "dewri-figure-10.svg": "dewri-figure-10-2.svg",
-    "together-losses.svg": "together-losses.svg",
-    "together-gains.svg": "together-gains-salary.svg",
+    "all-papers-losses.svg": "all-papers-losses.svg",
+    "all-papers-gains.svg": "all-papers-gains-salary.svg",
 }
 """The pictures of the documents, and what each is called in the folder of a run."""
 _FORMULA, _TRULY = "loss by the formula in per cent", "loss with the guarantee in per cent"

@@ -51,7 +51,7 @@ def _views(found: Exploration) -> tuple[Viewpoint, ...]:
 
 
 def _exhibits(found: Explorations) -> tuple[Exhibit, ...]:
-    explored = found["together"]
+    explored = found["all-papers"]
     views = _views(explored)
     conclusions = Exhibit(
         "conclusions",
@@ -129,9 +129,9 @@ def _reduce(document: Any) -> None:
 
 
 PAPER = Paper(
-    "together",
+    "all-papers",
     "All methods on one frontier",
     "What the papers could not show: every method measured by every paper's measures, on the same table.",
-    (Experiment("together", "complete", _reduce, dealt=("occupation", "salary")),),
+    (Experiment("all-papers", "complete", _reduce, dealt=("occupation", "salary")),),
     _exhibits,
 )

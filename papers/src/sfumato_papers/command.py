@@ -27,7 +27,7 @@ class RunsDiffer(errors.SfumatoError):
 
 
 @click.command()
-@click.argument("papers", nargs=-1, required=True, metavar="brickell|li|dewri|sramka|together|all...")
+@click.argument("papers", nargs=-1, required=True, metavar="brickell|li|dewri|sramka|all-papers|all...")
 @click.option(
     "--folder",
     type=click.Path(path_type=Path),

@@ -12,7 +12,7 @@ from sfumato_papers.interpretations import Ambiguity
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper, or what all of them show together.
+    """One paper, or the comparison of all of them.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ from sfumato_papers.pictures import chart_svg
 from sfumato_papers.reproduced import not_reproduced, reproduced_otherwise
 from sfumato_papers.settings import FIRST_SEED, Setting, Settings
 
-PAPERS = ("brickell", "li", "dewri", "sramka", "together")
+PAPERS = ("brickell", "li", "dewri", "sramka", "all-papers")
 """The papers, and what all their methods show on one frontier."""
 
 
@@ -141,15 +141,12 @@ class Reproduction:
         return self.folder / "results.json"
 
 
-_MODULES = {"together": "all_papers"}
-
-
 def paper(key: str) -> Paper:
     """Return a paper by its name."""
     if key not in PAPERS:
         hint = errors.suggestion(key, PAPERS) or f"; there are {', '.join(PAPERS)} and all"
         raise errors.ParameterError(f"no paper {key!r}{hint}")
-    found: Paper = import_module(f"sfumato_papers.{_MODULES.get(key, key)}").PAPER
+    found: Paper = import_module(f"sfumato_papers.{key.replace('-', '_')}").PAPER
     return found
 
 
