@@ -12,8 +12,8 @@ from sfumato_papers.experiments import Experiment, Exploration, Explorations
 from sfumato_papers.paper import Paper
 
 
-def _views(found: Exploration) -> tuple[Viewpoint, ...]:
-    every = {m.label: m for candidate in found.made for m in candidate.measurements}
+def _views(explored: Exploration) -> tuple[Viewpoint, ...]:
+    every = {m.label: m for candidate in explored.made for m in candidate.measurements}
     gains = {
         target: next(
             (
@@ -50,8 +50,8 @@ def _views(found: Exploration) -> tuple[Viewpoint, ...]:
     )
 
 
-def _exhibits(found: Explorations) -> tuple[Exhibit, ...]:
-    explored = found["all-papers"]
+def _exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
+    explored = explorations["all-papers"]
     views = _views(explored)
     conclusions = Exhibit(
         "conclusions",
@@ -73,8 +73,8 @@ def _exhibits(found: Explorations) -> tuple[Exhibit, ...]:
     return (*(_one_frontier(view, explored) for view in views), conclusions)
 
 
-def _one_frontier(view: Viewpoint, found: Exploration) -> Exhibit:
-    frontier = view.frontier(found.made)
+def _one_frontier(view: Viewpoint, explored: Exploration) -> Exhibit:
+    frontier = view.frontier(explored.made)
     tried = Counter(candidate.recipe.sanitizer for candidate in frontier.comparable)
     efficient = Counter(candidate.recipe.sanitizer for candidate in frontier.efficient())
     reach = frontier.reach()
@@ -90,7 +90,7 @@ def _one_frontier(view: Viewpoint, found: Exploration) -> Exhibit:
     return Exhibit(
         view.key,
         view.title,
-        f"{len(frontier.comparable)} releases of {found.table.n_records:,} records, by all methods",
+        f"{len(frontier.comparable)} releases of {explored.table.n_records:,} records, by all methods",
         cells,
         frontiers=(frontier.plot().svg,),
         notes=(

@@ -46,24 +46,24 @@ class Viewpoint:
         """Compare candidates on both axes."""
         return Frontier(tuple(candidates), (self.privacy, self.utility))
 
-    def kept(self, candidate: Candidate, found: Exploration) -> float | None:
+    def kept(self, candidate: Candidate, explored: Exploration) -> float | None:
         """Return the share of the utility that a release keeps: 1 as it is, 0 as the better trivial release.
 
         Where the table as it is serves no better than a trivial release, or by no more than chance may do,
         there is nothing to keep.
         """
-        whole = _value_of(found, "as-is", self.utility)
-        return _share(candidate.value(self.utility), _better_trivial(found, self.utility), whole)
+        whole = _value_of(explored, "as-is", self.utility)
+        return _share(candidate.value(self.utility), _better_trivial(explored, self.utility), whole)
 
-    def learned(self, candidate: Candidate, found: Exploration) -> float | None:
+    def learned(self, candidate: Candidate, explored: Exploration) -> float | None:
         """Return the share of the adversary's knowledge that is left: 1 as it is."""
-        nothing, whole = (_value_of(found, name, self.privacy) for name in (_BOTH_TRIVIAL[0], "as-is"))
+        nothing, whole = (_value_of(explored, name, self.privacy) for name in (_BOTH_TRIVIAL[0], "as-is"))
         return _share(candidate.value(self.privacy), nothing, whole)
 
-    def is_moot(self, found: Exploration) -> bool:
+    def is_moot(self, explored: Exploration) -> bool:
         """Return whether the table as it is serves a researcher no better than a trivial release."""
-        whole = _value_of(found, "as-is", self.utility)
-        return whole is not None and _better_trivial(found, self.utility) is None
+        whole = _value_of(explored, "as-is", self.utility)
+        return whole is not None and _better_trivial(explored, self.utility) is None
 
     def n_dominated(self, some: Iterable[Candidate], others: Iterable[Candidate]) -> int:
         """Count those of some that one of the others dominates."""
@@ -72,10 +72,10 @@ class Viewpoint:
         return sum(bool(set(frontier.dominated_by(each)) & set(winners)) for each in losers)
 
     def shares(
-        self, candidates: Iterable[Candidate], found: Exploration
+        self, candidates: Iterable[Candidate], explored: Exploration
     ) -> list[tuple[float, float, Candidate]]:
         """Return what the adversary and the researcher are left with, where both measures apply."""
-        pairs = [(self.learned(c, found), self.kept(c, found), c) for c in candidates]
+        pairs = [(self.learned(c, explored), self.kept(c, explored), c) for c in candidates]
         return [(learned, kept, c) for learned, kept, c in pairs if learned is not None and kept is not None]
 
 
@@ -86,31 +86,31 @@ def _share(value: float | None, nothing: float | None, everything: float | None)
     return (value - nothing) / (everything - nothing)
 
 
-def _value_of(found: Exploration, sanitizer: str, measure: str) -> float | None:
-    made = found.find(sanitizer)
+def _value_of(explored: Exploration, sanitizer: str, measure: str) -> float | None:
+    made = explored.find(sanitizer)
     return None if made is None else made.value(measure)
 
 
-def _better_trivial(found: Exploration, measure: str) -> float | None:
+def _better_trivial(explored: Exploration, measure: str) -> float | None:
     """Return what the better trivial release gives a researcher; nothing where that may be all there is."""
-    whole = found.find("as-is")
+    whole = explored.find("as-is")
     same = [m for m in whole.measurements if measure in (m.label, m.measure)] if whole is not None else []
     gain = min(same, key=lambda m: m.label != measure, default=None)
     if gain is None or gain.value is None:
         return None
     sign = 1 if gain.better == "higher" else -1
     least = min(sign * end for end in gain.interval or (gain.value,))
-    known = [_value_of(found, name, measure) for name in _BOTH_TRIVIAL]
+    known = [_value_of(explored, name, measure) for name in _BOTH_TRIVIAL]
     best = max((sign * each for each in known if each is not None), default=None)
     return None if best is None or least <= best else sign * best
 
 
-def claims_under(view: Viewpoint, found: Exploration) -> tuple[Claim, ...]:
+def claims_under(view: Viewpoint, explored: Exploration) -> tuple[Claim, ...]:
     """Judge three conclusions under one way to measure."""
     return tuple(
         Claim(f"{text} ({view.short})", None, _MOOT, is_moot=True)
-        if view.is_moot(found) and judge is not _closeness_best
-        else Claim(f"{text} ({view.short})", *judge(view, found))
+        if view.is_moot(explored) and judge is not _closeness_best
+        else Claim(f"{text} ({view.short})", *judge(view, explored))
         for text, judge in (
             ("Even modest privacy costs almost all of the utility.", _modest_privacy),
             ("Of k, l, t and delta, t-closeness serves best.", _closeness_best),
@@ -126,9 +126,9 @@ _MOOT = (
 )
 
 
-def _modest_privacy(view: Viewpoint, found: Exploration) -> _Judgement:
+def _modest_privacy(view: Viewpoint, explored: Exploration) -> _Judgement:
     """Look for the release that keeps most utility among those that leave at most half of the knowledge."""
-    modest = [each for each in view.shares(found.made, found) if each[0] <= _HALF]
+    modest = [each for each in view.shares(explored.made, explored) if each[0] <= _HALF]
     if not modest:
         return None, "No release leaves the adversary with at most half."
     learned, kept, best = max(modest, key=lambda each: each[1])
@@ -138,10 +138,10 @@ def _modest_privacy(view: Viewpoint, found: Exploration) -> _Judgement:
     )
 
 
-def _closeness_best(view: Viewpoint, found: Exploration) -> _Judgement:
+def _closeness_best(view: Viewpoint, explored: Exploration) -> _Judgement:
     """Count the releases under another model that one under t-closeness dominates, and the reverse."""
-    close = _of_model(found, "t-closeness")
-    others = {title: _of_model(found, name) for title, name in _MODELS.items() if name != "t-closeness"}
+    close = _of_model(explored, "t-closeness")
+    others = {title: _of_model(explored, name) for title, name in _MODELS.items() if name != "t-closeness"}
     wins = {title: view.n_dominated(made, close) for title, made in others.items()}
     losses = {title: view.n_dominated(close, made) for title, made in others.items()}
     if min(map(len, (close, *others.values()))) < _ENOUGH:
@@ -154,25 +154,25 @@ def _closeness_best(view: Viewpoint, found: Exploration) -> _Judgement:
     return best, f"On both axes, releases under t-closeness against those under another model: {counts}."
 
 
-def _of_model(found: Exploration, model: str) -> list[Candidate]:
+def _of_model(explored: Exploration, model: str) -> list[Candidate]:
     return [
         c
-        for c in found.made
+        for c in explored.made
         if c.recipe.sanitizer == "mondrian"
         and not c.recipe.parameters.get("target")
         and list(c.recipe.parameters.get("model", {})) == [model]
     ]
 
 
-def _buckets_better(view: Viewpoint, found: Exploration) -> _Judgement:
+def _buckets_better(view: Viewpoint, explored: Exploration) -> _Judgement:
     """Compare bucketize with mondrian under the same model, which have the same groups."""
     pairs = [
-        (c, found.find("mondrian", model=c.recipe.parameters["model"], target=""))
-        for c in found.made
+        (c, explored.find("mondrian", model=c.recipe.parameters["model"], target=""))
+        for c in explored.made
         if c.recipe.sanitizer == "bucketize"
     ]
     kept = [
-        (view.kept(bucketized, found), view.kept(generalized, found))
+        (view.kept(bucketized, explored), view.kept(generalized, explored))
         for bucketized, generalized in pairs
         if generalized is not None
     ]
@@ -187,10 +187,10 @@ def _buckets_better(view: Viewpoint, found: Exploration) -> _Judgement:
     )
 
 
-def worth_its_risk(views: tuple[Viewpoint, ...], found: Exploration) -> Claim:
+def worth_its_risk(views: tuple[Viewpoint, ...], explored: Exploration) -> Claim:
     """Compare the researcher's gain with the adversary's, which are on one scale."""
     gains = [view for view in views if view.key != "losses"]
-    made = [c for c in found.made if c.recipe.sanitizer not in TRIVIAL]
+    made = [c for c in explored.made if c.recipe.sanitizer not in TRIVIAL]
     summaries, counts = [], []
     for view in gains:
         both = [(c.value(view.privacy), c.value(view.utility), c) for c in made]

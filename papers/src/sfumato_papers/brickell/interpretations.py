@@ -25,6 +25,6 @@ AMBIGUITIES = (
 )
 
 
-def kept_for(found: Explorations) -> str:
+def kept_for(explorations: Explorations) -> str:
     """Return the attribute for which the releases of table 3 are cut."""
-    return next((target for switch, target in _KEPT.items() if found.uses(switch)), MARITAL)
+    return next((target for switch, target in _KEPT.items() if explorations.uses(switch)), MARITAL)

@@ -25,17 +25,17 @@ _DESTROYED = 0.1
 _BARELY = 0.8
 
 
-def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
+def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
-    marital, occupation = found["brickell-marital"], found["brickell-occupation"]
+    marital, occupation = explorations["brickell-marital"], explorations["brickell-occupation"]
     return (
-        _table_1(found["brickell-attributes"]),
-        _table_2(found["brickell-attributes"]),
+        _table_1(explorations["brickell-attributes"]),
+        _table_2(explorations["brickell-attributes"]),
         learning_the_same("figure-1", marital, "salary"),
         learning_the_same("figure-2", occupation, MARITAL),
         learning_another("figure-3", marital, "salary"),
         learning_another("figure-4", occupation, MARITAL),
-        _table_3(occupation, found["brickell-partitions"], kept_for(found)),
+        _table_3(occupation, explorations["brickell-partitions"], kept_for(explorations)),
         artificial(),
     )
 

@@ -64,19 +64,19 @@ _QUICK_NOTE = (
 )
 
 
-def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
+def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
-    whole, safety = found["dewri"], found["dewri-safety"]
+    whole, safety = explorations["dewri"], explorations["dewri-safety"]
     searched: tuple[Exhibit, ...] = (
         _figure_6(whole),
-        _figure_7(whole, quick=found.quick),
+        _figure_7(whole, quick=explorations.quick),
         _figure_8(whole),
         _figure_9(whole),
-        figure_10(safety, quick=found.quick),
-        figure_11(safety, quick=found.quick),
-        questions(whole, safety, quick=found.quick),
+        figure_10(safety, quick=explorations.quick),
+        figure_11(safety, quick=explorations.quick),
+        questions(whole, safety, quick=explorations.quick),
     )
-    if found.quick:
+    if explorations.quick:
         searched = tuple(replace(each, notes=(*each.notes, _QUICK_NOTE)) for each in searched)
     return (_data(whole), _table_2(), *searched)
 

@@ -47,13 +47,13 @@ _QUICK = (0, 2, 5, 7)
 _QUICK_QUERIES = 200
 
 
-def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
+def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's exhibits."""
-    explored = found["li"]
-    absent: Absent = "violates" if found.uses(STRICT_ABSENCE) else "ignored"
+    explored = explorations["li"]
+    absent: Absent = "violates" if explorations.uses(STRICT_ABSENCE) else "ignored"
     generalized = curves(explored.made, "mondrian", absent)
     bucketized = curves(explored.made, "bucketize", absent)
-    queried = curves(found["li-queries"].made, "bucketize", absent)
+    queried = curves(explorations["li-queries"].made, "bucketize", absent)
     return (
         _data(explored),
         _distribution(explored),

@@ -39,12 +39,12 @@ _Bad = Mapping[tuple[str, str], Measurement]
 """The anti-utility of each release in each scenario."""
 
 
-def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibit:
+def table_2(explorations: Explorations, clustered: Releases, noisy: Releases) -> Exhibit:
     """Return table 2 of the paper.
 
     Parameters
     ----------
-    found
+    explorations
         The explorations, with their interpretation of the paper.
     clustered, noisy
         The releases by both methods.
@@ -57,7 +57,7 @@ def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibi
         for each in [measured(candidate, "anti-utility", scenario)]
         if each
     }
-    bad = _of_drawn(bad) if found.uses(DRAWN) else bad
+    bad = _of_drawn(bad) if explorations.uses(DRAWN) else bad
     return Exhibit(
         "table-2",
         known.title,
@@ -68,8 +68,8 @@ def table_2(found: Explorations, clustered: Releases, noisy: Releases) -> Exhibi
         _claims_of_people(bad),
         tuple(_people_chart(releases, bad) for releases in (clustered, noisy)),
         notes=(
-            *_notes_of_people(found, bad, clustered),
-            *_expected(found["sramka-noise"], bad, noisy),
+            *_notes_of_people(explorations, bad, clustered),
+            *_expected(explorations["sramka-noise"], bad, noisy),
             known.why,
         ),
     )
@@ -217,8 +217,8 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
     )
 
 
-def _notes_of_people(found: Explorations, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
-    who = next((words for switch, words in _SELECTED.items() if found.uses(switch)), None)
+def _notes_of_people(explorations: Explorations, bad: _Bad, clustered: Releases) -> tuple[str, ...]:
+    who = next((words for switch, words in _SELECTED.items() if explorations.uses(switch)), None)
     certain = {
         label: float(bad[label, "B"].detail["told-anyway"]) for label in clustered if (label, "B") in bad
     }

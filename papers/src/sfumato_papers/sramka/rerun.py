@@ -34,13 +34,13 @@ _SMALL = 5.0
 """A decline in per cent that the paper calls acceptable."""
 
 
-def exhibits(found: Explorations) -> tuple[Exhibit, ...]:
+def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
     """Return the paper's tables."""
-    clustered, noise = clustered_releases(found["sramka-anonymity"]), found["sramka-noise"]
+    clustered, noise = clustered_releases(explorations["sramka-anonymity"]), explorations["sramka-noise"]
     noisy = noisy_releases(noise)
     return (
         _table_1(noise, clustered, noisy),
-        table_2(found, clustered, noisy),
+        table_2(explorations, clustered, noisy),
         _table_3(clustered),
     )
 
