@@ -76,8 +76,8 @@ def missing(results: dict[str, Any], names: list[str], wanted: list[str]) -> Ite
 
 
 def _put(place: Path, text: str) -> None:
-    with file_beside(place) as beside:
-        beside.write_text(text, "utf-8")
+    with file_beside(place) as temporary:
+        temporary.write_text(text, "utf-8")
 
 
 def main() -> None:

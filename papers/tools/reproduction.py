@@ -257,7 +257,7 @@ BLOCKS: dict[str, Callable[[Digest], str]] = {
 
 
 def filled(document: str, digest: Digest) -> str:
-    """Fill what stands between the marks of a document."""
+    """Fill the text between the marks of a document."""
 
     def write(found: re.Match[str]) -> str:
         name = found["name"]

@@ -76,7 +76,7 @@ def _gain(target: str) -> str:
 
 
 def _most_told(studied: Studied, made: tuple[Candidate, ...]) -> str:
-    """Return the attribute beside the sensitive one of which the table as it is tells most."""
+    """Return the attribute, other than the sensitive one, that the table as it is reveals most about."""
     whole = next(c for c in made if c.recipe.sanitizer == "as-is")
     return max(studied.neutral, key=lambda target: whole.value(_gain(target)) or 0.0)
 

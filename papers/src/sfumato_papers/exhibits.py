@@ -58,7 +58,7 @@ class Cell:
     row, column
         Its place in the table.
     ours
-        What came out here; ``None`` when it was not computed or does not apply.
+        Our figure; ``None`` if it was not computed or does not apply.
     published
         The paper's figure as it is printed: its digits say how exactly it is known.
     tolerance
@@ -70,11 +70,11 @@ class Cell:
     is_repeated
         Whether the paper prints the figure elsewhere, too, and it is counted there.
     spread
-        What came out with each seed; ours is then their median.
+        Our figure with each seed; ours is then their median.
     interpretations
         Our figures under the other interpretations of the paper.
     control
-        What comes out where the values to be learned are dealt out at random.
+        Our figure on the control, where the values to be learned are dealt out at random.
     """
 
     row: str
@@ -91,12 +91,12 @@ class Cell:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where the median over the seeds lies with 95% confidence, if it was drawn more than once."""
+        """The 95% confidence interval of the median over the seeds, if there are several."""
         return median_interval(self.spread) if len(self.spread) > 1 else None
 
     @property
     def nearest(self) -> float | None:
-        """The figure of the interval that lies nearest to the published one; ours without an interval."""
+        """The figure of the interval that is nearest to the published one; ours without an interval."""
         if self.interval is None or self.figure is None:
             return self.ours
         return min(max(self.figure, self.interval[0]), self.interval[1])
@@ -133,7 +133,7 @@ class AlternativeFigure:
     switch
         The interpretation, as ``diversity=distinct``.
     ours
-        What came out.
+        Our figure.
     verdict
         How it compares with the published figure.
     """
@@ -179,7 +179,7 @@ class Claim:
     seeds, interpretations
         The outcome with each seed, and under the other interpretations of the paper.
     control
-        How it comes out where the values to be learned are dealt out at random.
+        The outcome on the control, where the values to be learned are dealt out at random.
     """
 
     text: str
@@ -203,7 +203,7 @@ class Claim:
 
     @property
     def conclusion(self) -> Conclusion:
-        """What all of that says of the sentence."""
+        """The verdict on the sentence over all settings."""
         by_seed = _known(each.holds for each in self.seeds) or _known([self.holds])
         by_interpretation = {*by_seed, *_known(each.holds for each in self.interpretations)}
         if not by_interpretation:
@@ -334,7 +334,7 @@ class Exhibit:
         return min(every, key=lambda pair: VERDICTS.index(pair[0]))
 
     def _keeps_trend(self, cell: Cell) -> bool:
-        """Return whether the figures of the cell's series stand in the paper's order."""
+        """Return whether the figures of the cell's series are in the paper's order."""
         known = [
             (each.ours, each.figure)
             for each in self.cells
@@ -422,7 +422,7 @@ class Exhibit:
 
 
 def counted(exhibits: Iterable[Exhibit], *, by_any_interpretation: bool = False) -> dict[Verdict, int]:
-    """Return how often each verdict was given; what a paper prints twice is counted once.
+    """Return how often each verdict was given; a figure that a paper repeats counts once.
 
     Parameters
     ----------
@@ -441,7 +441,7 @@ def counted(exhibits: Iterable[Exhibit], *, by_any_interpretation: bool = False)
 
 
 def concluded(exhibits: Iterable[Exhibit], *, ours: bool = False) -> dict[Conclusion, int]:
-    """Return how often each conclusion was come to; what a paper says twice is counted once.
+    """Return how often each conclusion was reached; a sentence that a paper repeats counts once.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def concluded(exhibits: Iterable[Exhibit], *, ours: bool = False) -> dict[Conclu
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return where the median of what was drawn lies, with 95% confidence whatever its distribution.
+    """Return the 95% confidence interval of a median, whatever the distribution.
 
     Between the r-th smallest and the r-th largest of n values the median lies but for twice the chance of
     fewer than r heads in n throws. Fewer than six values cannot give 95%: then it is their range.

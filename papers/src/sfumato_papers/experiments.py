@@ -242,7 +242,7 @@ def _text(document: Any) -> bytes:
 
 
 def _includes(given: Any, wanted: Any) -> bool:
-    """Return whether everything wanted stands in what is given; parameters that were left out are default."""
+    """Return whether the given parameters include all that are wanted."""
     if isinstance(wanted, Mapping):
         return isinstance(given, Mapping) and all(
             key in given and _includes(given[key], value) for key, value in wanted.items()
@@ -277,12 +277,12 @@ def _records(place: Path) -> pa.Table:
 def _write_records(place: Path, records: pa.Table) -> None:
     from pyarrow import csv
 
-    with file_beside(place) as beside:
-        csv.write_csv(records, beside)
+    with file_beside(place) as temporary:
+        csv.write_csv(records, temporary)
 
 
 def _write_once(place: Path, content: bytes) -> None:
     """Write a file where there is none: a file that somebody changed stays as it is."""
     if not place.exists():
-        with file_beside(place) as beside:
-            beside.write_bytes(content)
+        with file_beside(place) as temporary:
+            temporary.write_bytes(content)

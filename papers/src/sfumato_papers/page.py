@@ -67,7 +67,7 @@ def reproduction_html(
 
 @dataclass(frozen=True)
 class _Summary:
-    """What came out, in numbers."""
+    """The numbers of verdicts and conclusions."""
 
     verdicts: Mapping[Verdict, int]
     conclusions: Mapping[Conclusion, int]
@@ -90,7 +90,7 @@ def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
 
 
 def printed(cell: Cell, value: float | None) -> str:
-    """Print one of our figures with one digit more than the paper's, but none that its tolerance drowns."""
+    """Print one of our figures with one more digit than the paper's, but none below its tolerance."""
     if value is None:
         return "n/a"
     if abs(value) >= 1000 or (cell.decimals == 0 and value == round(value)):
@@ -101,14 +101,14 @@ def printed(cell: Cell, value: float | None) -> str:
 
 
 def _decimals(cell: Cell, value: float) -> int:
-    """Return how many decimals mean something: less than a fiftieth of the tolerance does not."""
+    """Return how many decimals to print: none smaller than a fiftieth of the tolerance."""
     before_the_point = len(f"{abs(value):.0f}") if abs(value) >= 1 else 0
     most = min(cell.decimals + 1, _MOST_DIGITS - before_the_point)
     return min(most, max(math.ceil(-math.log10(_MEANS * cell.tolerance)), 0)) if cell.tolerance else most
 
 
 def spread_words(cell: Cell) -> str:
-    """Say from where to where a figure lies over the seeds, where it moves at all."""
+    """Return the interval of a figure over the seeds in words, if it varies."""
     if cell.interval is None or printed(cell, cell.interval[0]) == printed(cell, cell.interval[1]):
         return ""
     return f"{printed(cell, cell.interval[0])} to {printed(cell, cell.interval[1])}"
@@ -160,7 +160,7 @@ class _Part:
 
     @property
     def is_list(self) -> bool:
-        """Whether all its figures stand in one column, next to published ones."""
+        """Whether all its figures are in one column, next to published ones."""
         return len(self.columns) == 1 and any(cell.published is not None for cell in self.cells)
 
 

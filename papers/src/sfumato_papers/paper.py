@@ -19,19 +19,19 @@ class Paper:
     key
         Its name on the command line.
     title
-        What stands above its exhibits: authors and year.
+        The heading of its exhibits: authors and year.
     citation
         Authors, title, where and when it was published.
     experiments
         The explorations that it needs.
     exhibits
-        Reads its exhibits from what they found.
+        Computes its exhibits from the results of the explorations.
     doi
         Where it can be found.
     ambiguities
         The passages that allow several interpretations.
     over_seeds
-        Reads exhibits from those of all seeds, for what a paper says of chance itself.
+        Computes exhibits from those of all seeds, for sentences about chance itself.
     """
 
     key: str

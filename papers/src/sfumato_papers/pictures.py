@@ -53,7 +53,7 @@ def chart_svg(chart: Chart) -> str:
 
 
 def _draw_marks(axes: Axes, chart: Chart) -> None:
-    """Draw points, joined by lines where they are a curve; words on the x axis stand evenly spaced."""
+    """Draw points, joined by lines where they are a curve; words on the x axis are evenly spaced."""
     words_on_x = any(isinstance(x, str) for series in chart.series for x in series.x)
     places = _places(chart.series) if words_on_x else {}
     looks = _looks(chart.series)
@@ -131,7 +131,7 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
 
 
 def _draw_spread(axes: Axes, series: Series, places: Sequence[float | str], colour: str) -> None:
-    """Draw from where to where the median over the seeds lies, around each point that was drawn anew."""
+    """Draw the interval of the median over the seeds around each point that has one."""
     around = [(place, *each) for place, each in zip(places, series.spread, strict=False) if each is not None]
     if around:
         x, low, high = zip(*around, strict=True)

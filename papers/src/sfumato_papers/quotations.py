@@ -16,11 +16,11 @@ class Quotation:
     Parameters
     ----------
     words
-        The paper's.
+        The words of the paper.
     source
-        Where they stand.
+        Section and page.
     repeated
-        Whether the paper says it elsewhere, too, where it is counted.
+        Whether it is a repetition, which is not counted again.
     """
 
     words: str
@@ -30,7 +30,7 @@ class Quotation:
 
 @cache
 def quotation(paper: str, key: str) -> Quotation:
-    """Return what a paper says.
+    """Return a sentence of a paper.
 
     Examples
     --------
@@ -42,5 +42,5 @@ def quotation(paper: str, key: str) -> Quotation:
 
 @cache
 def quotations() -> dict[str, dict[str, Any]]:
-    """Return all that the papers say, by paper and key."""
+    """Return all quoted sentences, by paper and key."""
     return tomllib.loads((files("sfumato_papers") / "quotations.toml").read_text(encoding="utf-8"))

@@ -277,5 +277,5 @@ def _pictures(papers: Mapping[str, tuple[Exhibit, ...]]) -> Iterator[tuple[str, 
 
 def _write(place: Path, text: str) -> None:
     folder_made(place.parent)
-    with file_beside(place) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with file_beside(place) as temporary:
+        temporary.write_text(text, encoding="utf-8")

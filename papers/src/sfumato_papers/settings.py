@@ -52,7 +52,7 @@ class Setting:
         by_chance
             Whether anything in it happens by chance.
         has_control
-            Whether it has attributes that a control deals out anew.
+            Whether it has attributes that a control deals out at random.
         """
         return replace(
             self,

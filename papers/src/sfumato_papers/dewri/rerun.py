@@ -314,7 +314,7 @@ def _figure_9(whole: Exploration) -> Exhibit:
     found = [s for s in solutions(whole, ANY) if s.suppression <= 20]
 
     def distance(s: Solution) -> float:
-        """Return how many tolerances a solution lies away, in the figure where it lies farthest."""
+        """Return the largest distance of a solution from the target, in tolerances."""
         k, generalized, suppressed = target
         return max(
             abs(s.k - k) / known_k.tolerance,

@@ -150,11 +150,11 @@ def _published_point(name: str, row: str) -> Series:
 
 
 _LOSSES = {"": "privacy loss", "-utility": "utility loss"}
-"""The figures of the two losses stand apart in the data file, because their tolerances differ."""
+"""The data file keeps the figures of the two losses apart, because their tolerances differ."""
 
 
 def _loss_cells(row: str, point: Point, printed: str) -> list[Cell]:
-    """Return both losses of a release beside the published ones of a row."""
+    """Return both losses of a release next to the published ones of a row."""
     cells = []
     for (part, column), measure in zip(_LOSSES.items(), (PRIVACY, UTILITY), strict=True):
         known = published("li", f"figure-2a{part}")
@@ -237,7 +237,7 @@ def _notes_2a(generalized: Mapping[str, Curve]) -> tuple[str, ...]:
         words = {name: f"{low:.2f} to {high:.2f}" for name, (low, high) in ranges.items()}
         notes.append(
             f"Semantic privacy spans a privacy loss of {words[DELTA]}; with absent values read otherwise "
-            f"(drawn beside it) {words[STRICT_DELTA]}, and t-closeness runs {_against_strict(generalized)}."
+            f"(drawn next to it) {words[STRICT_DELTA]}, and t-closeness runs {_against_strict(generalized)}."
         )
     if any(not np.isnan(p.value(BETTER_ESTIMATE)) for p in generalized[T]):
         notes.append(

@@ -109,7 +109,7 @@ def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
         )
         for which in ("average", "worst")
     ]
-    # where the paper's worst miner is one that we have, its figure is known, and stands next to ours, too
+    # if we have the paper's worst miner, its figure is known, and ours is compared with it as well
     theirs = _worst_published(label, scenario)
     sums = {miner_of(miner): float(gained) for miner, gained in each.detail["miners"].items()}
     if _SAME_OF_EVERYBODY.get(theirs) in sums:
