@@ -46,7 +46,7 @@ COLUMNS = Ambiguity(
 )
 
 
-SAID = Quotation("it holds", "section 1")
+QUOTED = Quotation("it holds", "section 1")
 
 
 def exhibit(ours: float, holds: bool | None = True) -> Exhibit:
@@ -56,7 +56,7 @@ def exhibit(ours: float, holds: bool | None = True) -> Exhibit:
         "A table",
         "page 1",
         (Cell("a", "x", ours, "1.0", 0.2), Cell("b", "x", 7.0)),
-        (Claim("It holds.", holds, f"{ours}", SAID),),
+        (Claim("It holds.", holds, f"{ours}", QUOTED),),
         (Chart("c", "k", "loss", (curve, Series("loss", (1.0,), (1.0,), published=True))),),
     )
 
@@ -136,7 +136,7 @@ def test_what_a_paper_made_up_itself_has_no_control() -> None:
 
 
 def test_tests_of_our_own_are_not_counted_among_what_the_papers_say() -> None:
-    both = Exhibit("t", "", "", claims=(Claim("Ours.", True, ""), Claim("Theirs.", False, "", SAID)))
+    both = Exhibit("t", "", "", claims=(Claim("Ours.", True, ""), Claim("Theirs.", False, "", QUOTED)))
     of_paper, of_ours = concluded([both]), concluded([both], ours=True)
     assert [c for c, n in of_paper.items() if n] == ["does not hold"]
     assert [c for c, n in of_ours.items() if n] == ["holds"]
@@ -145,7 +145,7 @@ def test_tests_of_our_own_are_not_counted_among_what_the_papers_say() -> None:
 
 def test_what_a_paper_says_twice_is_counted_once() -> None:
     twice = Exhibit(
-        "t", "", "", claims=tuple(Claim("So.", True, "", replace(SAID, repeated=r)) for r in (True, False))
+        "t", "", "", claims=tuple(Claim("So.", True, "", replace(QUOTED, repeated=r)) for r in (True, False))
     )
     assert concluded([twice])["holds"] == 1
 
@@ -196,7 +196,7 @@ def test_runs_agree_where_one_lies_in_the_interval_of_the_other() -> None:
     assert (other.what, other.here, other.there) == ("It holds.", "does not hold", "holds")
 
 
-def test_what_only_one_of_the_runs_has_is_told_and_other_papers_are_not_compared() -> None:
+def test_what_only_one_of_the_runs_has_is_reported_and_other_papers_are_not_compared() -> None:
     lacking = {"papers": {"li": {"exhibits": []}, "dewri": results(exhibit(3))["papers"]["li"]}}  # type: ignore[index]
     assert {each.there for each in deviations(results(exhibit(1.0)), lacking)} == {"not there"}
     assert not deviations({"papers": {}}, lacking)

@@ -46,7 +46,7 @@ def test_every_paper_of_the_digest_says_how_far_it_was_rerun() -> None:
 # A small run
 
 
-SAID = Quotation("it is so", "section 1")
+QUOTED = Quotation("it is so", "section 1")
 FIGURES = (
     Cell("(20, 4)", "loss by the formula in per cent", 18.61234567, "20", better="smaller"),
     Cell(
@@ -61,7 +61,7 @@ FIGURES = (
 )
 CLAIMS = (
     Claim(
-        "A solution (d1, d2) is.", False, "of 7 0 are", SAID, interpretations=(Trial("l=d", True, "7 are"),)
+        "A solution (d1, d2) is.", False, "of 7 0 are", QUOTED, interpretations=(Trial("l=d", True, "7 are"),)
     ),
     Claim("Ours | theirs.", True, "1 of 1.", control=Trial("control", True, "2 of 2")),
 )
@@ -116,8 +116,8 @@ def test_conclusions_say_whose_they_are_and_under_which_interpretation_they_come
     small: dict[str, Any],
 ) -> None:
     shown = block("conclusions of dewri", small)
-    said = "| figure 11 | depends on the interpretation | A solution (d1, d2) is. (section 1) | of 7 0 are; "
-    assert f"{said}with `l=d`: 7 are |" in shown
+    row = "| figure 11 | depends on the interpretation | A solution (d1, d2) is. (section 1) | of 7 0 are; "
+    assert f"{row}with `l=d`: 7 are |" in shown
     assert "| figure 11 | says nothing | Ours \\| theirs. (ours) | 1 of 1; on the control: 2 of 2 |" in shown
 
 
@@ -131,7 +131,7 @@ def test_figures_that_are_not_reached_are_listed_with_what_was_tried(small: dict
     assert "| figure 11: k = 9, loss | 2.0 | 5.00 | 2.04 with `ages=years` |" in other
 
 
-def test_safety_is_told_by_the_formula_and_truly(small: dict[str, Any]) -> None:
+def test_safety_is_shown_by_the_formula_and_in_truth(small: dict[str, Any]) -> None:
     shown = block("safety", small)
     assert "| (20, 4) | 20 % | 18.6 % | 48.4 %; 19.8 % with `diversity=distinct` |" in shown
     assert (

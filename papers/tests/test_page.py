@@ -31,9 +31,9 @@ def chart(shape: str, **more: object) -> Chart:
 @pytest.mark.parametrize("shape", ["lines", "bars", "points"])
 def test_every_shape_is_drawn_with_its_legend(shape):
     drawn = ElementTree.fromstring(chart_svg(chart(shape)))
-    said = [element.text for element in drawn.iter() if element.text]
-    assert {"k", "loss", "ours", "ours (published)"} <= set(said)
-    assert "empty" not in said
+    texts = [element.text for element in drawn.iter() if element.text]
+    assert {"k", "loss", "ours", "ours (published)"} <= set(texts)
+    assert "empty" not in texts
 
 
 def test_words_on_the_x_axis_stand_in_the_order_given():

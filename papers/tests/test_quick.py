@@ -66,7 +66,7 @@ def reproduced(folder: Path, *papers: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def told(folder: Path) -> dict[str, Any]:
+def results(folder: Path) -> dict[str, Any]:
     """All papers, of some records each."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiments, "_write_records", fewer(experiments._write_records))
@@ -105,18 +105,18 @@ def at_once(document: Callable[..., Any]) -> Callable[..., Any]:
     return shortened
 
 
-def exhibits(told: dict[str, Any], paper: str) -> dict[str, Any]:
-    return {each["key"]: each for each in told["papers"][paper]["exhibits"]}
+def exhibits(results: dict[str, Any], paper: str) -> dict[str, Any]:
+    return {each["key"]: each for each in results["papers"][paper]["exhibits"]}
 
 
 @ALL_PAPERS
-def test_page_results_and_pictures_are_written(told, folder):
+def test_page_results_and_pictures_are_written(results, folder):
     written = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert written == {name: value for name, value in told.items() if name not in ("format", "page")}
+    assert written == {name: value for name, value in results.items() if name not in ("format", "page")}
     assert list(written["papers"]) == ["brickell", "li", "dewri", "sramka", "all-papers"]
-    page = Path(told["page"]).read_text(encoding="utf-8")
-    for paper in told["papers"]:
-        for key, each in exhibits(told, paper).items():
+    page = Path(results["page"]).read_text(encoding="utf-8")
+    for paper in results["papers"]:
+        for key, each in exhibits(results, paper).items():
             assert f'id="{paper}-{key}"' in page
             assert each["title"]
     assert any((folder / "pictures").glob("*.svg"))
@@ -133,16 +133,16 @@ def test_exact_facts_are_the_same(exact, paper, key, row, column, figure):
 
 
 @ALL_PAPERS
-def test_what_is_printed_has_its_shape(told, printed):
-    printed("reproduce", json.dumps(told))
+def test_what_is_printed_has_its_shape(results, printed):
+    printed("reproduce", json.dumps(results))
 
 
 @ALL_PAPERS
-def test_every_curve_has_a_point(told):
+def test_every_curve_has_a_point(results):
     empty = [
         (paper, key, chart["title"], series["name"])
-        for paper in told["papers"]
-        for key, exhibit in exhibits(told, paper).items()
+        for paper in results["papers"]
+        for key, exhibit in exhibits(results, paper).items()
         for chart in exhibit["charts"]
         for series in chart["series"]
         if not any(y is not None for y in series["y"])
@@ -151,9 +151,9 @@ def test_every_curve_has_a_point(told):
 
 
 @ALL_PAPERS
-def test_numbered_exhibits_begin_with_their_number_in_the_paper(told):
+def test_numbered_exhibits_begin_with_their_number_in_the_paper(results):
     for paper in ("brickell", "li", "dewri", "sramka"):
-        for key, exhibit in exhibits(told, paper).items():
+        for key, exhibit in exhibits(results, paper).items():
             kind, _, number = key.partition("-")
             if kind in ("figure", "table"):
                 digits = "".join(each for each in number if each.isdigit())

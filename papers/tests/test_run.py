@@ -217,9 +217,9 @@ def test_another_run_is_compared_through_the_command_line(tiny, capsys):
     changed["papers"]["all-papers"]["exhibits"][0]["cells"][0]["ours"] = 17.0
     earlier.write_text(json.dumps(changed))
     assert command_line(again) == 2
-    told = capsys.readouterr()
-    assert "17" in told.out
-    assert len(told.err.strip().splitlines()[-1:]) == 1
+    output = capsys.readouterr()
+    assert "17" in output.out
+    assert len(output.err.strip().splitlines()[-1:]) == 1
 
 
 def test_an_unknown_paper_is_named_with_a_near_miss(tmp_path):
