@@ -31,13 +31,13 @@ OF_PAGES = {
     "results.formatting",
     "workflow.report.markup.html_templates",
     "workflow.report.markup.inline_picture",
-    "workflow.report.matplotlib_svg.draw_svg",
-    "workflow.report.scatter.TRIVIAL",
-    "workflow.report.scatter.draw_legend",
-    "workflow.report.scatter.say_empty",
-    "workflow.report.scatter.ticks",
-    "workflow.report.svg.COLOURS",
-    "workflow.report.svg.MARKERS",
+    "workflow.report.charts.matplotlib_svg.draw_svg",
+    "workflow.report.charts.scatter.TRIVIAL",
+    "workflow.report.charts.scatter.draw_legend",
+    "workflow.report.charts.scatter.say_empty",
+    "workflow.report.charts.scatter.ticks",
+    "workflow.report.charts.svg.COLOURS",
+    "workflow.report.charts.svg.MARKERS",
 }
 # What an exploration of a project file needs: `sfumato.explore` takes a table.
 OF_EXPLORATIONS = {
