@@ -29,32 +29,32 @@ from sfumato.workflow.query import score
 from sfumato.workflow.query.score import MEMBERSHIP, NO, YES, commitment
 
 FEWEST = 10
-"""Fewer targets than this say nothing."""
+"""Fewer targets than this show nothing."""
 
 _RULES = """\
 # The challenge
 
-`release/` was made by {recipe} from the records of some people. `targets.csv` tells the known columns
-({known}) of {n_targets:,} people: half of them were in the data, half were not. Who was, is for you to find.
+`release/` was made by {recipe} from the records of some people. `targets.csv` shows the known columns
+({known}) of {n_targets:,} people: half of them were in the data, half were not. Find out which.
 
-For each target, as many of these questions as you like:
+For each target, answer as many of these questions as you like:
 
 {questions}
 
-Write your guesses to `guesses.csv`, with the columns `target`, `question` and `answer`, and hand it to the
+Write your guesses to `guesses.csv`, with the columns `target`, `question` and `answer`, and give it to the
 owner. `commitments.csv` holds the SHA-256 of each answer with a random salt: the owner cannot change an
 answer any more, and you cannot compute it. The owner runs
 
     python score.py guesses.csv answers.json
 
-and hands you `answers.json` afterwards, or the scores alone. Of each question you get how often you were
-right about people in the data (of membership: how often you said yes), the same for the others, and the risk
-(r - c) / (1 - c) with 95% confidence. Targets with no guess are not counted; few guesses give a wide
-interval. At 0 the release told you nothing about those in it that you could not guess of anybody; below 0 you
-did better on the others. Where c is 100% the risk is undefined: your guesses show nothing either way.
+and gives you `answers.json` afterwards, or the scores alone. For each question you get how often you were
+right about people in the data (for membership: how often you said yes), the same for the others, and the
+risk (r - c) / (1 - c) with 95% confidence. Targets with no guess are not counted; few guesses give a wide
+interval. At 0 the release told you nothing about its people that you could not guess of anybody; below 0 you
+did better on the others. If c is 100% the risk is undefined: your guesses show nothing either way.
 
 The people are real. Attack the release and not them: use the files of this folder and what you know of the
-method, contact nobody, pass nothing on, and delete it all when you are done.
+method, contact nobody, share nothing, and delete everything when you are done.
 """
 
 
@@ -67,11 +67,11 @@ class Challenge:
     folder, answers
         The folder for outsiders, and the file that stays with the owner.
     release
-        The release that is attacked; the control group is not in it.
+        The attacked release; the control group is not in it.
     targets, control
-        How many people are asked about, and how many of them were not in the data.
+        How many targets there are, and how many of them were not in the data.
     known, questions
-        What is told of them, and what is asked.
+        The known attributes of a target, and the questions.
     """
 
     folder: Path
@@ -97,9 +97,9 @@ def challenge(
 ) -> Challenge:
     """Write a challenge: a release, targets with known attributes, and sealed answers.
 
-    Half of the targets are a control group. They are taken out of the records first, and the release is made
-    anew, by the same recipe, from the others: it is not the release that the same recipe makes of everybody.
-    Who is drawn comes from a cryptographic source.
+    Half of the targets are a control group. They are removed from the records first, and the recipe makes the
+    release from the others, so it differs from a release of everybody. The targets are drawn from a
+    cryptographic source of random numbers.
 
     Parameters
     ----------
@@ -108,11 +108,11 @@ def challenge(
     how
         A recipe, or a sanitizer with its parameters.
     folder
-        Where to write what outsiders get; it must not exist.
+        Where to write the files for outsiders; it must not exist.
     answers
         Where to write the answers and their salts, for the owner alone; not in the folder.
     known
-        The attributes that are told of every target, as they are; by default the quasi-identifiers.
+        The attributes whose original values outsiders get for every target; by default the quasi-identifiers.
     targets
         How many people.
     measures, policy
@@ -125,41 +125,42 @@ def challenge(
     >>> from sfumato.models import KAnonymity
     >>> from sfumato.sanitizers import Mondrian
     >>> with tempfile.TemporaryDirectory() as here:
-    ...     made = challenge(
+    ...     written = challenge(
     ...         *datasets.adult(), Mondrian(KAnonymity(10)), f"{here}/out", f"{here}/answers.json"
     ...     )
-    >>> made.targets, made.control, made.questions
+    >>> written.targets, written.control, written.questions
     (100, 50, ('in-the-data', 'occupation'))
     """
     place, private = Path(folder), Path(answers)
-    _check_places(place, private)
+    require_new(place)
+    if os.path.exists(private):
+        raise UserError(f"{private.name} exists already; choose a new file (nothing is ever overwritten)")
+    if place.resolve() in private.resolve().parents:
+        raise UserError(f"{private.name} would be in {place.name}, for all to read; put it elsewhere")
     bound, bound_schema = schema.bind(table)
-    told = tuple(known) or bound_schema.quasi_identifiers
-    asked = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in told))
-    _check(bound, bound_schema, told, targets)
+    names = tuple(known) or bound_schema.quasi_identifiers
+    _check(bound, bound_schema, names, targets)
+    questions = (MEMBERSHIP, *(name for name in bound_schema.sensitive if name not in names))
     members, outsiders = _draw_targets(bound, targets)
     release = sanitize(_without(bound, outsiders), bound_schema.for_parts, how)
     people = [*((row, YES) for row in members), *((row, NO) for row in outsiders)]
     people = [people[number] for number in secret_order(len(people))]
-    sealed = list(_seal_answers(bound, people, asked))
+    profiles = [
+        [str(number), *(_cell(bound, name, row) for name in names)]
+        for number, (row, _) in enumerate(people, start=1)
+    ]
+    sealed = list(_seal_answers(bound, people, questions))
+    commitments = [(answer["target"], answer["question"], commitment(**answer)) for answer in sealed]
     with folder_beside(place) as here:
         publish(release, here / "release", measures, policy=policy, why="a challenge to outsiders")
-        _write(here / "targets.csv", [("target", *told), *_knowledge(bound, people, told)])
-        rows = [(each["target"], each["question"], commitment(**each)) for each in sealed]
-        _write(here / "commitments.csv", [("target", "question", "commitment"), *rows])
+        _write(here / "targets.csv", [("target", *names), *profiles])
+        _write(here / "commitments.csv", [("target", "question", "commitment"), *commitments])
+        # outsiders score with the file that the owner scores with
         (here / "score.py").write_text(Path(score.__file__).read_text("utf-8"), encoding="utf-8")
-        (here / "RULES.md").write_text(_rules(release, told, asked, targets), encoding="utf-8")
+        (here / "RULES.md").write_text(_rules(release, names, questions, targets), encoding="utf-8")
         with file_beside(private, private=True) as file:
             file.write_text(json_text({"format": 1, "answers": sealed}), encoding="utf-8")
-    return Challenge(place, private, release, targets, len(outsiders), told, asked)
-
-
-def _check_places(folder: Path, answers: Path) -> None:
-    require_new(folder)
-    if os.path.exists(answers):
-        raise UserError(f"{answers.name} exists already; choose a new file (nothing is ever overwritten)")
-    if folder.resolve() in answers.resolve().parents:
-        raise UserError(f"{answers.name} would lie in {folder.name}, for all to read; put it elsewhere")
+    return Challenge(place, private, release, targets, len(outsiders), names, questions)
 
 
 def _check(table: Table, schema: Schema, known: Sequence[str], targets: int) -> None:
@@ -176,7 +177,7 @@ def _check(table: Table, schema: Schema, known: Sequence[str], targets: int) -> 
 
 
 def _draw_targets(table: Table, targets: int) -> tuple[Integers, Integers]:
-    """Draw a row for each target, those who stay in the data and those who are taken out."""
+    """Draw the rows of the targets: those of the people who stay in the data, and of those removed."""
     if table.person_of is None:
         chosen = secret_order(table.n_records)[:targets]
         rows = np.searchsorted(np.cumsum(table.weights), chosen, side="right")
@@ -190,7 +191,7 @@ def _draw_targets(table: Table, targets: int) -> tuple[Integers, Integers]:
 
 
 def _without(table: Table, outsiders: Integers) -> Table:
-    """Return the table without a control group: a record of each, or all that a person has."""
+    """Return the table without the control group: one record of each, or all records of each person."""
     weights = table.weights.copy()
     if table.person_of is None:
         np.subtract.at(weights, outsiders, 1)
@@ -202,11 +203,11 @@ def _without(table: Table, outsiders: Integers) -> Table:
 
 
 def _seal_answers(
-    table: Table, people: Sequence[tuple[int, str]], asked: Sequence[str]
+    table: Table, people: Sequence[tuple[int, str]], questions: Sequence[str]
 ) -> Iterator[dict[str, str]]:
-    """Yield each answer with the salt of its seal; a missing value is an empty text."""
+    """Yield each answer with the salt of its commitment; a missing value is an empty text."""
     for number, (row, is_member) in enumerate(people, start=1):
-        for question in asked:
+        for question in questions:
             answer = is_member if question == MEMBERSHIP else _cell(table, question, row)
             yield {
                 "salt": secrets.token_hex(32),
@@ -216,25 +217,20 @@ def _seal_answers(
             }
 
 
-def _knowledge(table: Table, people: Sequence[tuple[int, str]], known: Sequence[str]) -> Iterator[list[str]]:
-    for number, (row, _) in enumerate(people, start=1):
-        yield [str(number), *(_cell(table, name, row) for name in known)]
-
-
 def _cell(table: Table, name: str, row: int) -> str:
     column = table[name]
     return text(column.domain[column.codes[row]]) or ""
 
 
-def _rules(release: Release, known: Sequence[str], asked: Sequence[str], targets: int) -> str:
-    questions = [f"- `{name}`: the value of this attribute" for name in asked if name != MEMBERSHIP]
-    first = f"- `{MEMBERSHIP}`: `{YES}` or `{NO}`"
+def _rules(release: Release, known: Sequence[str], questions: Sequence[str], targets: int) -> str:
+    explained = [f"- `{name}`: the value of this attribute" for name in questions if name != MEMBERSHIP]
+    membership = f"- `{MEMBERSHIP}`: `{YES}` or `{NO}`"
     assert release.recipe is not None
     return _RULES.format(
         recipe=release.recipe.sanitizer,
         known=", ".join(known),
         n_targets=targets,
-        questions="\n".join([first, *questions]),
+        questions="\n".join([membership, *explained]),
     )
 
 

@@ -2,7 +2,7 @@
 
     python score.py guesses.csv answers.json
 
-It needs only the standard library, because every challenge folder contains a copy of this file.
+This file needs only the standard library, because every challenge folder contains a copy of it.
 ``guesses.csv`` has the columns ``target``, ``question`` and ``answer``; targets with no guess are not
 counted.
 """
@@ -24,13 +24,13 @@ _NORMAL_95 = 1.959963984540054
 
 
 def commitment(salt: str, target: str, question: str, answer: str) -> str:
-    """Return the seal of an answer: who has it cannot tell the answer, nor can the owner change it later."""
+    """Return the seal of an answer: it does not reveal the answer, and the owner cannot change it later."""
     sealed = json.dumps([salt, target, question, answer], ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(sealed.encode()).hexdigest()
 
 
 def broken_seals(commitments: list[dict[str, str]], answers: list[dict[str, str]]) -> list[str]:
-    """Return the targets whose answers are not those that were sealed, or were sealed and not opened."""
+    """Return the targets with an answer that differs from the sealed one, or that has no counterpart."""
     sealed = {(row["target"], row["question"]): row["commitment"] for row in commitments}
     opened = {
         (row["target"], row["question"]): commitment(
@@ -44,32 +44,32 @@ def broken_seals(commitments: list[dict[str, str]], answers: list[dict[str, str]
 def scores(guesses: list[dict[str, str]], answers: list[dict[str, str]]) -> list[dict[str, Any]]:
     """Return for each question how often guesses were right about people in the data, and about the others.
 
-    Of membership it is how often people were said to be in the data. The risk is (r - c) / (1 - c): what the
-    release gave away beyond what is guessed of anybody. It is undefined where c is 1.
+    For membership the rate is how often people were said to be in the data. The risk is (r - c) / (1 - c):
+    the gain over what is guessed of anybody. It is undefined if c is 1.
     """
     true = {(row["target"], row["question"]): row["answer"] for row in answers}
     unknown = [row for row in guesses if (row["target"], row["question"]) not in true]
     if unknown:
         raise ValueError("a guess names a target or a question that is not in the challenge")
-    said = {(row["target"], row["question"]): row["answer"] for row in guesses}
-    found = []
+    guessed = {(row["target"], row["question"]): row["answer"] for row in guesses}
+    results = []
     for question in dict.fromkeys(row["question"] for row in answers):
         hits: dict[bool, list[bool]] = {True: [], False: []}
-        for (target, asked), answer in said.items():
-            if asked == question:
-                wanted = YES if question == MEMBERSHIP else true[target, question]
-                hits[true[target, MEMBERSHIP] == YES].append(answer == wanted)
-        found.append({"question": question, **risk(hits[True], hits[False])})
-    return found
+        for (target, guessed_question), answer in guessed.items():
+            if guessed_question == question:
+                expected = YES if question == MEMBERSHIP else true[target, question]
+                hits[true[target, MEMBERSHIP] == YES].append(answer == expected)
+        results.append({"question": question, **risk(hits[True], hits[False])})
+    return results
 
 
 def risk(hits: list[bool], control: list[bool]) -> dict[str, Any]:
     """Return both rates and the risk (r - c) / (1 - c), with 95% confidence.
 
-    1 - risk is the ratio of two shares of wrong guesses. Its interval is put together from Wilson's intervals
-    of both (A. Donner and G. Zou, "Closed-form confidence intervals for functions of the normal mean and
-    standard deviation", 2012): the risk always lies in it, and it never reaches above 1. Where there is no
-    risk, ``undefined`` says why.
+    1 - risk is the ratio of two shares of wrong guesses. Its interval combines the Wilson intervals of both
+    (A. Donner and G. Zou, "Closed-form confidence intervals for functions of the normal mean and standard
+    deviation", 2012). It always contains the risk and never exceeds 1. If there is no risk, ``undefined``
+    says why.
     """
     facts: dict[str, Any] = {
         "guesses": len(hits),
@@ -88,20 +88,19 @@ def risk(hits: list[bool], control: list[bool]) -> dict[str, Any]:
         return {**facts, "undefined": UNDEFINED}
     n_wrong, n_wrong_control = hits.count(False), control.count(False)
     wrong, wrong_control = n_wrong / len(hits), n_wrong_control / len(control)
-    # of whole numbers, so that a risk of -9 is not one of -9.000000000000002
+    # from whole numbers, so that a risk of -9 does not become -9.000000000000002
     value = (n_wrong_control * len(hits) - n_wrong * len(control)) / (n_wrong_control * len(hits))
     (low, high), (low_control, high_control) = _wilson(wrong, len(hits)), _wilson(wrong_control, len(control))
     product = wrong * wrong_control
     room = low_control * (2 * wrong_control - low_control)
     most = (product + math.sqrt(max(product**2 - high * (2 * wrong - high) * room, 0.0))) / room
-    # the same with the other ends and the other root, written so that no difference of equal numbers is taken
+    # the same with the other ends and the other root, written without a difference of nearly equal numbers
     room, own = high_control * (2 * wrong_control - high_control), low * (2 * wrong - low)
     least = own / (product + math.sqrt(max(product**2 - own * room, 0.0))) if wrong else 0.0
     return {**facts, "risk": value, "interval": [1 - most, 1 - least]}
 
 
 def _wilson(share: float, number: int) -> tuple[float, float]:
-    """Return the ends of Wilson's interval of a share."""
     z = _NORMAL_95
     middle = (share + z * z / (2 * number)) / (1 + z * z / number)
     radius = z / (1 + z * z / number) * math.sqrt(share * (1 - share) / number + (z / (2 * number)) ** 2)
@@ -109,7 +108,7 @@ def _wilson(share: float, number: int) -> tuple[float, float]:
 
 
 def _require_file(path: Path) -> None:
-    # files of the system, as /proc/kmsg, call themselves empty and need not end
+    # system files such as /proc/kmsg report size 0 and may never end
     if not path.is_file() or not path.stat().st_size:
         raise FileNotFoundError
 
@@ -121,7 +120,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
 
 
 class Unsealed(ValueError):
-    """Raised where answers are not those that were sealed."""
+    """Raised if the answers are not the sealed ones."""
 
 
 def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
@@ -132,9 +131,9 @@ def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
     folder
         The folder of the challenge: it holds the commitments.
     guesses
-        What was guessed.
+        The guesses.
     answers
-        What the owner kept.
+        The answers that the owner kept.
     """
     try:
         _require_file(answers)
@@ -145,23 +144,23 @@ def scored(folder: Path, guesses: Path, answers: Path) -> list[dict[str, Any]]:
     if broken:
         raise Unsealed(f"the answers about {len(broken)} targets are not those that were sealed")
     try:
-        said = _rows(guesses)
-        found = scores(said, opened) if said else []
+        guessed = _rows(guesses)
+        results = scores(guessed, opened) if guessed else []
     except (OSError, KeyError, ValueError):
-        found = []
-    if not found:
+        results = []
+    if not results:
         raise ValueError("no guesses with the columns target, question, answer, as in commitments.csv")
-    return found
+    return results
 
 
 def main(guesses: str, answers: str) -> int:
     """Check the seals and print the scores as JSON."""
     try:
-        found = scored(Path(__file__).parent, Path(guesses), Path(answers))
+        results = scored(Path(__file__).parent, Path(guesses), Path(answers))
     except ValueError as problem:
         sys.stderr.write(f"{problem}\n")
         return 2 if isinstance(problem, Unsealed) else 1
-    sys.stdout.write(json.dumps(found, indent=2) + "\n")
+    sys.stdout.write(json.dumps(results, indent=2) + "\n")
     return 0
 
 
