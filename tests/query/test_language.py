@@ -48,7 +48,7 @@ def test_a_range_keeps_its_ends() -> None:
     [
         ("cont", "expected count, share, sum or mean", "cont"),
         ("count were a = 1", "expected `where`, `by` or the end", "were"),
-        ("count where city = New York", "several words stands in quotation marks", "York"),
+        ("count where city = New York", "several words in quotation marks", "York"),
         ("count where a ~ 3", "`in` or `is missing` after 'a'", "~"),
         ("count where a in 3", "after `in`", "3"),
         ("count where a in [x, 3)", "expected a number", "x"),

@@ -13,8 +13,8 @@
                |  "is" [ "not" ] "missing"
 
 Put a name or value with blanks or signs of the language in quotation marks, single or double. A missing
-value passes no test except ``is missing``: neither ``age = 40`` nor ``age != 40`` holds for it. ``not`` in
-front of a test negates it, so ``not age >= 40`` holds for a missing value.
+value passes no test except ``is missing``: neither ``age = 40`` nor ``age != 40`` holds for it. ``not``
+before a test negates it, so ``not age >= 40`` holds for a missing value.
 """
 
 from __future__ import annotations
@@ -25,17 +25,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 from sfumato.workflow.choose.tokens import Language, TokenReader
 
-Sought = Literal["count", "share", "sum", "mean"]
+Statistic = Literal["count", "share", "sum", "mean"]
 TestSign = Literal["=", "<", "<=", ">", ">=", "in", "range", "missing"]
 
 QUERY_EXAMPLE = "count where age >= 40 and sex = Female by occupation"
-_SOUGHT: tuple[Sought, ...] = get_args(Sought)
-_DEEPEST = 20
+_STATISTICS: tuple[Statistic, ...] = get_args(Statistic)
+_MAX_DEPTH = 20
 _LANGUAGE = Language(
     "query",
     QUERY_EXAMPLE,
@@ -50,7 +48,7 @@ _LANGUAGE = Language(
     ),
 )
 _SIGNS = {"==": "=", "≤": "<=", "≥": ">=", "≠": "!=", "<>": "!="}
-_WRITTEN = ("word", "single", "double")
+_NAME_OR_VALUE = ("word", "single", "double")
 _KEYWORDS = frozenset({"where", "by", "and", "or", "not", "in", "is", "of"})
 
 
@@ -77,15 +75,15 @@ class CellTest:
     attribute
         The attribute.
     sign
-        How its value must lie to those that are given.
+        How the attribute is compared.
     values
-        The values as they are written; of a range and of ``missing`` none.
+        The values as they are written; none for a range and for ``missing``.
     span
-        The range, where one is asked for.
+        The range, if there is one.
     start, end
-        The letters of the query that the test is written with.
+        The position of the test in the query.
     is_not
-        Whether the value must be another one, as with ``!=`` and ``not in``; a missing value passes neither.
+        Whether the test is ``!=`` or ``not in``; a missing value passes neither.
     """
 
     attribute: str
@@ -140,11 +138,11 @@ class Query:
     what
         ``count``, ``share``, ``sum`` or ``mean``.
     of
-        The attribute that is summed up.
+        The attribute that is summed or averaged.
     where
-        What must hold of a record; ``None`` asks for all of them.
+        The condition on a record; ``None`` includes all records.
     by
-        The attributes that the answer is told apart by.
+        The attributes whose values the answer has a figure for each.
 
     Examples
     --------
@@ -152,19 +150,19 @@ class Query:
     count where age >= 40 and not sex = Female by occupation
     """
 
-    what: Sought
+    what: Statistic
     of: str | None = None
     where: Condition | None = None
     by: tuple[str, ...] = ()
 
     @property
     def tests(self) -> tuple[CellTest, ...]:
-        """The single tests of its condition, from left to right."""
+        """The tests of its condition, from left to right."""
         return () if self.where is None else tuple(_tests(self.where))
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """The attributes in it, each once."""
+        """The attributes of the query, without duplicates."""
         of = () if self.of is None else (self.of,)
         return tuple(dict.fromkeys([*of, *(test.attribute for test in self.tests), *self.by]))
 
@@ -212,12 +210,12 @@ def _plain_number(end: float) -> str:
 
 
 class _QueryReader(TokenReader):
-    """Reads a query."""
-
     _depth = 0
 
     def query(self) -> Query:
-        what = self._sought()
+        what = next((what for what in _STATISTICS if self._takes("word", what)), None)
+        if what is None:
+            raise self._unexpected("count, share, sum or mean")
         of = None
         if what in ("sum", "mean"):
             self._takes("word", "of")
@@ -228,29 +226,20 @@ class _QueryReader(TokenReader):
             if where is None and self._takes("word", "where"):
                 where = self._condition()
             elif not by and self._takes("word", "by"):
-                by = self._names()
+                names = [self._name("an attribute after `by`")]
+                while self._takes("mark", ","):
+                    names.append(self._name("an attribute"))
+                by = tuple(dict.fromkeys(names))
             else:
-                raise self._unexpected(self._what_may_follow(where, by))
+                raise self._unexpected(self._continuations(where, by))
         return Query(what, of, where, by)
 
-    def _what_may_follow(self, where: Condition | None, by: tuple[str, ...]) -> str:
+    def _continuations(self, where: Condition | None, by: tuple[str, ...]) -> str:
         before = self._tokens[self._place - 1]
         if before.kind == "word" and self._kind == "word" and (where is not None or by):
-            return "`and`, `or`, `by` or the end (a value of several words stands in quotation marks)"
+            return "`and`, `or`, `by` or the end (put a value of several words in quotation marks)"
         names = [*(["`and`, `or`"] if where is not None else ["`where`"]), *([] if by else ["`by`"])]
         return f"{', '.join(names)} or the end"
-
-    def _sought(self) -> Sought:
-        for what in _SOUGHT:
-            if self._takes("word", what):
-                return what
-        raise self._unexpected("count, share, sum or mean")
-
-    def _names(self) -> tuple[str, ...]:
-        names = [self._name("an attribute after `by`")]
-        while self._takes("mark", ","):
-            names.append(self._name("an attribute"))
-        return tuple(dict.fromkeys(names))
 
     def _condition(self) -> Condition:
         return self._joined("or", lambda: self._joined("and", self._part))
@@ -263,16 +252,16 @@ class _QueryReader(TokenReader):
 
     def _part(self) -> Condition:
         self._depth += 1
-        if self._depth > _DEEPEST:
-            raise self._unexpected(f"at most {_DEEPEST} brackets and `not` within each other")
+        if self._depth > _MAX_DEPTH:
+            raise self._unexpected(f"at most {_MAX_DEPTH} brackets and `not` within each other")
         try:
             if self._takes("word", "not"):
                 return Not(self._part())
             if self._takes("mark", "("):
-                found = self._condition()
+                condition = self._condition()
                 if not self._takes("mark", ")"):
                     raise self._unexpected("`and`, `or` or `)`")
-                return found
+                return condition
             return self._test()
         finally:
             self._depth -= 1
@@ -284,8 +273,8 @@ class _QueryReader(TokenReader):
             sign = _SIGNS.get(self._text, self._text)
             self._place += 1
             value = self._value(f"a value after {name} {sign}")
-            wanted: TestSign = "=" if sign == "!=" else sign  # type: ignore[assignment]
-            return CellTest(name, wanted, (value,), None, start, self._last_end, sign == "!=")
+            compared: TestSign = "=" if sign == "!=" else sign  # type: ignore[assignment]
+            return CellTest(name, compared, (value,), None, start, self._last_end, sign == "!=")
         if self._takes("word", "is"):
             is_not = self._takes("word", "not")
             if not self._takes("word", "missing"):
@@ -332,13 +321,13 @@ class _QueryReader(TokenReader):
         return float(value)
 
     def _value(self, wanted: str) -> str:
-        if self._kind not in _WRITTEN:
-            raise self._unexpected(f"{wanted} (one with signs of the language stands in quotation marks)")
+        if self._kind not in _NAME_OR_VALUE:
+            raise self._unexpected(f"{wanted} (put one with signs of the language in quotation marks)")
         return self._next()
 
     def _name(self, wanted: str) -> str:
         is_keyword = self._kind == "word" and self._text.casefold() in _KEYWORDS
-        if self._kind not in _WRITTEN or is_keyword:
+        if self._kind not in _NAME_OR_VALUE or is_keyword:
             raise self._unexpected(wanted)
         return self._next()
 
