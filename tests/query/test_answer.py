@@ -17,7 +17,7 @@ from sfumato.measures.utility.estimation.reconstruction import reconstructed, tr
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.tokens import Misread
 from sfumato.workflow.query import bounds, query_answer
-from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.published_labels import PublishedLabels
 from sfumato.workflow.query.query_answer import AnswerRow, query
 
 COUNTRIES = sf.Hierarchy.nested({"Europe": ["France", "Italy", "Malta"], "Asia": ["Japan", "China"]})
@@ -286,14 +286,14 @@ def test_what_cannot_be_asked_is_said_with_a_near_miss() -> None:
 
 
 def test_labels_say_what_they_stand_for() -> None:
-    zips = Wording(("130*", "13053", "1*", "{14850, 14851}", None, "*"))
+    zips = PublishedLabels(("130*", "13053", "1*", "{14850, 14851}", None, "*"))
     assert zips.values == ("13053", "14850", "14851")
-    masks = Wording(("130*", "148*"))
-    assert [meant.is_open for meant in masks.meanings] == [False, False]
+    masks = PublishedLabels(("130*", "148*"))
+    assert [meaning.is_open for meaning in masks.meanings] == [False, False]
     assert masks.values == ("130*", "148*")
-    days = Wording(("2026-11-03", "2026-11", "2026-Q4", "2025"))
-    assert [meant.may_be("2026-11-03") for meant in days.meanings] == [True, True, True, False]
-    ages = Wording(("<25", "[25, 30)", ">=80 or missing"), whole=True)
+    days = PublishedLabels(("2026-11-03", "2026-11", "2026-Q4", "2025"))
+    assert [meaning.may_be("2026-11-03") for meaning in days.meanings] == [True, True, True, False]
+    ages = PublishedLabels(("<25", "[25, 30)", ">=80 or missing"), whole=True)
     assert ages.range == (20, 84)
 
 
@@ -332,8 +332,8 @@ def test_notes_say_what_the_records_are() -> None:
     asked = {
         "Values were changed": replace(release, type="perturbed"),
         "The records are a sample": replace(release, sampled=True, n_original=12),
-        "3 records of the original were left out": replace(release, n_original=9),
-        "The records are made up": replace(with_unknown_rows(release), type="synthetic", n_original=9),
+        "3 records of the original are suppressed": replace(release, n_original=9),
+        "The records are synthetic": replace(with_unknown_rows(release), type="synthetic", n_original=9),
     }
     for begins, each in asked.items():
         (note,) = query(each, "share where illness = flu").notes
@@ -349,7 +349,7 @@ def test_how_a_release_is_read_is_one_of_two_ways() -> None:
 
 def test_a_query_that_tells_too_much_apart_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_answer, "_MOST_NUMBERS", 0)
-    with pytest.raises(ParameterError, match="too many values apart"):
+    with pytest.raises(ParameterError, match="too many values at once"):
         query(generalized({"age": 1, "country": 0}), "count by illness")
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 
-_AT_ONCE = 2**17
-"""So many numbers are looked at together: what a processor has at hand."""
+_CHUNK_SIZE = 2**17
+"""The numbers of a chunk, so that it fits into the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class AnswerCells:
     axes
         The axes of these attributes, in the order of the answer.
     regions
-        For each of them the regions that are told; nothing is computed of the others.
+        For each of them the regions that the answer shows; nothing is computed for the others.
     """
 
     axes: tuple[int, ...]
@@ -37,25 +37,20 @@ class AnswerCells:
         """How many cells there are."""
         return math.prod(map(len, self.regions))
 
-    @property
-    def told(self) -> list[tuple[int, Integers]]:
-        """Each axis with its regions."""
-        return list(zip(self.axes, self.regions, strict=True))
-
     def along(self, axis: int, n_regions: int) -> AnswerCells:
         """Return these cells, each split by all regions of one more attribute."""
         return AnswerCells((*self.axes, axis), (*self.regions, np.arange(n_regions)))
 
     def region_along(self, axis: int) -> Integers:
         """Return for each cell its region of one of these attributes."""
-        places = np.indices([len(each) for each in self.regions]).reshape(len(self.axes), -1)
+        places = np.indices([len(regions) for regions in self.regions]).reshape(len(self.axes), -1)
         place = self.axes.index(axis)
         return self.regions[place][places[place]]
 
     def narrowed(self, holds: Booleans) -> Booleans:
-        """Leave out the regions that are not told, and put the axes of the answer last."""
-        for axis, told in zip(self.axes, self.regions, strict=True):
-            holds = np.take(holds, told, axis)
+        """Drop the regions that the answer does not show, and put the axes of the answer last."""
+        for axis, regions in zip(self.axes, self.regions, strict=True):
+            holds = np.take(holds, regions, axis)
         others = [axis for axis in range(holds.ndim) if axis not in self.axes]
         return np.transpose(holds, [*others, *self.axes])
 
@@ -67,10 +62,10 @@ _SINGLE_FIGURE = AnswerCells((), ())
 def in_cells(
     holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells
 ) -> Iterator[tuple[slice, Floats]]:
-    """Yield for chunks of lines what each has in each cell.
+    """Yield for chunks of lines the amount of each line in each cell.
 
-    That is the sum, over all combinations of regions where the condition holds, of the product of what the
-    line has in them; the axes of the answer are not summed over.
+    The amount is the sum, over all combinations of regions where the condition holds, of the product of the
+    line's entries for these regions. The axes of the answer are not summed over.
 
     Parameters
     ----------
@@ -82,80 +77,74 @@ def in_cells(
         The cells of the answer.
     """
     others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
-    told = [lines[axis][:, _span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
+    shown = [lines[axis][:, _span(regions)] for axis, regions in zip(cells.axes, cells.regions, strict=True)]
     table = cells.narrowed(holds).astype(np.float64)
-    step = max(1, _AT_ONCE // max(table.size, 1))
+    step = max(1, _CHUNK_SIZE // max(table.size, 1))
     for first in range(0, n_lines, step):
         part = slice(first, min(first + step, n_lines))
         n_part = part.stop - part.start
-        found = np.broadcast_to(table, (n_part, *table.shape))
+        amounts = np.broadcast_to(table, (n_part, *table.shape))
         for axis in others:
-            found = np.einsum("ir,ir...->i...", lines[axis][part], found)
-        for place, line in enumerate(told, start=1):
-            shape = [n_part, *(line.shape[1] if at == place else 1 for at in range(1, found.ndim))]
-            found = found * line[part].reshape(shape)
-        yield part, found
+            amounts = np.einsum("ir,ir...->i...", lines[axis][part], amounts)
+        for place, line in enumerate(shown, start=1):
+            shape = [n_part, *(line.shape[1] if at == place else 1 for at in range(1, amounts.ndim))]
+            amounts = amounts * line[part].reshape(shape)
+        yield part, amounts
 
 
 def all_in_cells(holds: Booleans, lines: Sequence[Floats], n_lines: int, cells: AnswerCells) -> Floats:
-    """Return for each cell what every line has in it."""
-    every = np.empty((cells.n_cells, n_lines))
-    for part, found in in_cells(holds, lines, n_lines, cells):
-        every[:, part] = found.reshape(len(found), -1).T
-    return every
+    """Return for each cell the amount of every line in it."""
+    all_amounts = np.empty((cells.n_cells, n_lines))
+    for part, amounts in in_cells(holds, lines, n_lines, cells):
+        all_amounts[:, part] = amounts.reshape(len(amounts), -1).T
+    return all_amounts
 
 
 def each_cell(
     holds: Booleans, powers: Sequence[Sequence[Floats]], n_lines: int, cells: AnswerCells
 ) -> Iterator[tuple[Integers, list[Floats]]]:
-    """Yield for each cell the lines that have something in it, and what they have.
+    """Yield for each cell the lines with an amount in it, and their amounts.
 
     Parameters
     ----------
     holds, n_lines, cells
         As in `in_cells`.
     powers
-        Lines as in `in_cells`, several times: what has nothing in a region in the first has nothing there in
-        the others.
+        Several lots of lines as in `in_cells`. Where the first has a zero, the others have one too.
     """
     others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
-    columns = [[_columns(lines[axis], told) for axis, told in cells.told] for lines in powers]
+    axes = list(zip(cells.axes, map(_span, cells.regions), strict=True))
+    columns = [[np.ascontiguousarray(lines[axis].T[span]) for axis, span in axes] for lines in powers]
     table = cells.narrowed(holds)
 
+    # many cells hold for the same regions of the other attributes: their sums are computed once
     @functools.cache
-    def beside(shown: bytes) -> list[Floats]:
-        here = np.frombuffer(shown, dtype=np.bool_).reshape(table.shape[: len(others)])
+    def sums_over_others(pattern: bytes) -> list[Floats]:
+        here = np.frombuffer(pattern, dtype=np.bool_).reshape(table.shape[: len(others)])
         return [
             all_in_cells(here, [lines[axis] for axis in others], n_lines, _SINGLE_FIGURE)[0]
             for lines in powers
         ]
 
     @functools.cache
-    def outermost(shown: bytes, region: int) -> Integers:
-        found = beside(shown)[0] != 0
-        return np.flatnonzero(found & (columns[0][0][region] != 0) if columns[0] else found)
+    def rows_in_first_region(pattern: bytes, region: int) -> Integers:
+        nonzero = sums_over_others(pattern)[0] != 0
+        return np.flatnonzero(nonzero & (columns[0][0][region] != 0) if columns[0] else nonzero)
 
-    for cell in itertools.product(*(range(len(each)) for each in cells.regions)):
+    for cell in itertools.product(*(range(len(regions)) for regions in cells.regions)):
         place: tuple[Any, ...] = (..., *cell)
-        shown = table[place].tobytes()
-        at = outermost(shown, cell[0] if cell else 0)
+        pattern = table[place].tobytes()
+        rows = rows_in_first_region(pattern, cell[0] if cell else 0)
         for column, region in zip(columns[0][1:], cell[1:], strict=True):
-            at = at[column[region][at] != 0]
-        yield at, [_multiply(one, each, cell, at) for one, each in zip(beside(shown), columns, strict=True)]
-
-
-def _columns(lines: Floats, told: Integers) -> Floats:
-    return np.ascontiguousarray(lines.T[_span(told)])
-
-
-def _multiply(found: Floats, columns: Sequence[Floats], cell: Sequence[int], at: Integers) -> Floats:
-    found = found[at]
-    for column, region in zip(columns, cell, strict=True):
-        found = found * column[region][at]
-    return found
+            rows = rows[column[region][rows] != 0]
+        amounts = [sums[rows] for sums in sums_over_others(pattern)]
+        for power, own_columns in enumerate(columns):
+            for column, region in zip(own_columns, cell, strict=True):
+                amounts[power] = amounts[power] * column[region][rows]
+        yield rows, amounts
 
 
 def _span(places: Integers) -> slice | Integers:
     """Return consecutive places as a slice, because slicing does not copy."""
-    follow = len(places) > 0 and places[-1] - places[0] == len(places) - 1
-    return slice(int(places[0]), int(places[-1]) + 1) if follow else places
+    is_consecutive = len(places) > 0 and places[-1] - places[0] == len(places) - 1
+    return slice(int(places[0]), int(places[-1]) + 1) if is_consecutive else places

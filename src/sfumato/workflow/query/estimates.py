@@ -25,48 +25,51 @@ class Moments:
     totals
         The expected number of records, and the expected sum of the numbers that are added up.
     covariances
-        How the two vary together under the reading: number with number, number with sum, sum with sum.
+        How the two vary together under the interpretation: number with number, number with sum, sum with sum.
     """
 
     totals: Sequence[Floats] = field(repr=False)
     covariances: Sequence[Floats] = field(repr=False)
 
     def variance(self, mean: Floats) -> Floats:
-        """Return the variance of the sum of the numbers, each reduced by a mean."""
+        """Return the variance of the sum of the numbers' differences from a mean."""
         of_number, of_both, of_sum = self.covariances
         return np.maximum(of_sum - 2 * mean * of_both + mean**2 * of_number, 0.0)
 
 
-def moments(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments:
+def moments(holds: Booleans, records: QueryLines, cells: AnswerCells, summed: int | None) -> Moments:
     """Add up independent records: the true value of one says nothing about the others.
 
     Parameters
     ----------
     holds
         Where the condition holds.
-    sight
-        The records as they are read.
+    records
+        The records with their estimated shares.
     cells
         The cells of the answer.
     summed
-        The axis of the attribute that is added up.
+        The axis of the attribute that is summed.
     """
     totals: list[Floats] = []
     covariances: list[Floats] = []
-    parts = [in_cells(holds, lines, len(sight.amounts), cells) for lines in _powers(sight, summed)]
-    for found in zip(*parts, strict=True):
-        amounts = sight.amounts[found[0][0]]
-        powers = [each for _, each in found]
-        _add(totals, [np.tensordot(amounts, each, 1) for each in powers[: len(powers) // 2 + 1]])
-        _add(covariances, [np.tensordot(amounts, each, 1) for each in _products(powers)])
-    return Moments(*(_with_zero_sums([np.ravel(each) for each in sums]) for sums in (totals, covariances)))
+    parts = [in_cells(holds, lines, len(records.amounts), cells) for lines in _powers(records, summed)]
+    for chunks in zip(*parts, strict=True):
+        amounts = records.amounts[chunks[0][0]]
+        powers = [shares for _, shares in chunks]
+        for sums, shares in ((totals, powers[: len(powers) // 2 + 1]), (covariances, _products(powers))):
+            more = [np.tensordot(amounts, share, 1) for share in shares]
+            sums[:] = [old + new for old, new in zip(sums, more, strict=True)] if sums else more
+    return Moments(
+        *(_with_zero_sums([np.ravel(figures) for figures in sums]) for sums in (totals, covariances))
+    )
 
 
-def _powers(sight: QueryLines, summed: int | None) -> list[list[Floats]]:
+def _powers(records: QueryLines, summed: int | None) -> list[list[Floats]]:
     """Return the lines with the shares and, if numbers are summed, with the numbers and their squares."""
     n_powers = 1 if summed is None else 3
     return [
-        [line[power if axis == summed else 0] for axis, line in enumerate(sight.lines)]
+        [line[power if axis == summed else 0] for axis, line in enumerate(records.lines)]
         for power in range(n_powers)
     ]
 
@@ -84,24 +87,20 @@ def _with_zero_sums(sums: list[Floats]) -> list[Floats]:
     return sums if len(sums) > 1 else [sums[0], np.zeros_like(sums[0]), np.zeros_like(sums[0])]
 
 
-def _add(sums: list[Floats], more: list[Floats]) -> None:
-    sums[:] = more if not sums else [one + other for one, other in zip(sums, more, strict=True)]
-
-
-def exchanged(holds: Booleans, sight: QueryLines, cells: AnswerCells, summed: int | None) -> Moments | None:
+def exchanged(holds: Booleans, records: QueryLines, cells: AnswerCells, summed: int | None) -> Moments | None:
     """Add up the records if the sensitive values of each group are exchanged at random.
 
-    What they are is not independent then: the values of a group are all given away. The variance is that of
-    the sum over a random permutation (W. Hoeffding, "A combinatorial central limit theorem", 1951), and what
-    the cells leave open beside. ``None`` where there is too much to look at.
+    The values are not independent then: each value of a group goes to exactly one record. The variance is
+    that of the sum over a random permutation (W. Hoeffding, "A combinatorial central limit theorem", 1951),
+    plus the variance within the cells. ``None`` if the computation would be too large.
     """
-    n_lines = len(sight.amounts)
+    n_lines = len(records.amounts)
     if not 0 < n_lines * cells.n_cells <= _MOST_NUMBERS:
         return None
-    deal = _RandomAssignment.of(sight)
-    sums = [deal.sums(*found) for found in each_cell(holds, _powers(sight, summed), n_lines, cells)]
+    assignment = _RandomAssignment.of(records)
+    pairs = [assignment.sums(*lines) for lines in each_cell(holds, _powers(records, summed), n_lines, cells)]
     totals, covariances = (
-        [np.array(each) for each in zip(*side, strict=True)] for side in zip(*sums, strict=True)
+        [np.array(figures) for figures in zip(*side, strict=True)] for side in zip(*pairs, strict=True)
     )
     return Moments(_with_zero_sums(totals), _with_zero_sums(covariances))
 
@@ -155,7 +154,7 @@ def _ranges(firsts: Integers, groups: Integers) -> Integers:
 
 @dataclass(frozen=True, eq=False)
 class _RandomAssignment:
-    """A random assignment of values: the lines of each unit, of each value in a group and of each group.
+    """A random assignment of values to units within groups.
 
     Parameters
     ----------
@@ -175,16 +174,16 @@ class _RandomAssignment:
     starts: Integers
 
     @classmethod
-    def of(cls, sight: QueryLines) -> _RandomAssignment:
-        assert sight.unit_of is not None
-        assert sight.value_of is not None
-        assert sight.group_of is not None
-        starts = np.searchsorted(sight.group_of, np.arange(int(sight.group_of[-1]) + 2))
-        numbers = (sight.unit_of, sight.value_of, sight.group_of)
-        parts = [_Parts.of(each, sight.amounts, starts) for each in numbers]
+    def of(cls, records: QueryLines) -> _RandomAssignment:
+        assert records.unit_of is not None
+        assert records.value_of is not None
+        assert records.group_of is not None
+        starts = np.searchsorted(records.group_of, np.arange(int(records.group_of[-1]) + 2))
+        numbers = (records.unit_of, records.value_of, records.group_of)
+        parts = [_Parts.of(number, records.amounts, starts) for number in numbers]
         sizes = parts[2].sizes
-        weights = sight.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
-        return cls(sight.amounts, parts, weights, starts)
+        weights = records.amounts * np.where(sizes > 1, sizes / np.maximum(sizes - 1, 1), 0.0)
+        return cls(records.amounts, parts, weights, starts)
 
     def sums(self, at: Integers, powers: Sequence[Floats]) -> tuple[list[float], list[float]]:
         """Return the totals of the records in one cell, and their covariances.
@@ -192,39 +191,27 @@ class _RandomAssignment:
         Parameters
         ----------
         at, powers
-            The lines that have something in the cell, and what they have.
+            The lines with an amount in the cell, and their amounts.
         """
-        deal, lines = self._relevant_groups(at)
-        places = np.searchsorted(lines, at)
-        every = [np.zeros(len(lines)) for _ in powers]
-        for some, each in zip(every, powers, strict=True):
-            some[places] = each
-        totals = [_dot(deal.amounts, each) for each in every[: len(every) // 2 + 1]]
-        return totals, deal.covariances(every)
-
-    def _relevant_groups(self, at: Integers) -> tuple[_RandomAssignment, Integers]:
-        """Leave out groups without some lines: they add nothing, and most cells have few groups."""
-        own = self.parts[2].number[at]
-        groups = own[np.flatnonzero(np.diff(own, prepend=-1))]
+        # only groups with such lines: others add nothing, and most cells have few groups
+        group = self.parts[2].number[at]
+        groups = group[np.flatnonzero(np.diff(group, prepend=-1))]
         lines = _ranges(self.starts, groups)
-        parts = [each.take(groups, self.starts) for each in self.parts]
-        return _RandomAssignment(
-            self.amounts[lines], parts, self.weights[lines], _starts(self.starts, groups)
-        ), lines
-
-    def covariances(self, powers: Sequence[Floats]) -> list[float]:
-        """Return the covariances of the count in one cell and, if numbers are summed, of their sum."""
-        off = [self._minus_means(each) for each in powers[:2]]
-        between = [_dot(self.weights * one, other) for one, other in combinations_with_replacement(off, 2)]
-        within = [_dot(self.amounts, each) for each in _products(powers)]
-        return [one + other for one, other in zip(between, within, strict=True)]
-
-    def _minus_means(self, each: Floats) -> Floats:
-        """Return each line minus the means of its unit and of its value, plus the mean of its group."""
-        of_unit, of_value, of_group = (part.means(self.amounts * each) for part in self.parts)
-        return np.asarray(each - of_unit - of_value + of_group)
+        parts = [part.take(groups, self.starts) for part in self.parts]
+        amounts, weights = self.amounts[lines], self.weights[lines]
+        all_powers = [np.zeros(len(lines)) for _ in powers]
+        deviations = []
+        for full, own in zip(all_powers, powers, strict=True):
+            full[np.searchsorted(lines, at)] = own
+        for full in all_powers[:2]:
+            of_unit, of_value, of_group = (part.means(amounts * full) for part in parts)
+            deviations.append(full - of_unit - of_value + of_group)
+        between = [_dot(weights * one, other) for one, other in combinations_with_replacement(deviations, 2)]
+        within = [_dot(amounts, product) for product in _products(all_powers)]
+        totals = [_dot(amounts, full) for full in all_powers[: len(powers) // 2 + 1]]
+        return totals, [one + other for one, other in zip(between, within, strict=True)]
 
 
 def _dot(one: Floats, other: Floats) -> float:
-    # BLAS would wake its threads for it, which cost more than they help
+    # BLAS would start threads for it, which costs more time than they save
     return float(np.einsum("l,l->", one, other))

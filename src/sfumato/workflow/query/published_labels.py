@@ -13,17 +13,13 @@ import numpy as np
 from sfumato.data.hierarchy import ROOT, Label
 from sfumato.data.kinds import Kind
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters, in_order, is_between
-from sfumato.data.table import (
-    text,
-)
+from sfumato.data.table import text
 from sfumato.results.label_parsing import interval_ends, set_parts
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 from sfumato.workflow.query.query_language import Span
 
 MOST_NUMBERS = 4_096
-"""Whole numbers of a larger range than this are not told apart one by one."""
+"""A larger range of whole numbers is not split into its numbers."""
 
 _MASK = re.compile(r"(?P<head>[^*]+)\*+|\*+(?P<tail>[^*]+)")
 _DATE = re.compile(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
@@ -33,8 +29,8 @@ _DECADE = re.compile(r"([0-9]{3})0s")
 
 
 @dataclass(frozen=True)
-class Meant:
-    """What one label may represent.
+class LabelMeaning:
+    """The values that one label may represent.
 
     Parameters
     ----------
@@ -43,18 +39,20 @@ class Meant:
     values
         Categories by name.
     patterns
-        Labels of which only the value itself tells whether it is meant: ``130*``, ``A00 to B99``, ``*``.
+        Labels that have to be compared with a value to know whether they include it, for example ``130*``,
+        ``A00 to B99`` and ``*``.
     missing
         Whether it may be the missing value.
-    line
-        The kind by which ``2026-W07 to 2026-W12`` is read, where the values are no numbers and no categories.
+    kind
+        The kind of values in a label such as ``2026-W07 to 2026-W12``, if they are neither numbers nor
+        categories.
     """
 
     spans: tuple[Span, ...] = ()
     values: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     missing: bool = False
-    line: Kind | None = None
+    kind: Kind | None = None
 
     @property
     def is_one_value(self) -> bool:
@@ -64,16 +62,16 @@ class Meant:
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be a category that no label names, or that no pattern alone names."""
+        """Whether it may be a category that no label names."""
         return any(pattern not in self.values for pattern in self.patterns)
 
     def may_be(self, value: str) -> bool:
         """Return whether it may be a category."""
-        return value in self.values or any(_fits(pattern, value, self.line) for pattern in self.patterns)
+        return value in self.values or any(_fits(pattern, value, self.kind) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, eq=False)
-class Wording:
+class PublishedLabels:
     """The labels of one attribute, and the folder's facts about them.
 
     Parameters
@@ -81,15 +79,15 @@ class Wording:
     labels
         The labels; ``None`` is a missing value.
     branches
-        What each branch of a hierarchy stands for.
+        The values below each published branch of a hierarchy.
     whole
         Whether all numbers are whole.
-    line
-        Their kind, where they are no numbers and no categories.
+    kind
+        The kind of the values, if they are neither numbers nor categories.
 
     Examples
     --------
-    >>> ages = Wording(("[20, 30)", "35", "*"), whole=True)
+    >>> ages = PublishedLabels(("[20, 30)", "35", "*"), whole=True)
     >>> ages.is_numeric, ages.range
     (True, (20, 35))
     """
@@ -97,35 +95,49 @@ class Wording:
     labels: tuple[Label, ...]
     branches: Mapping[str, Sequence[Label]] = field(default_factory=dict)
     whole: bool = False
-    line: Kind | None = None
+    kind: Kind | None = None
 
     @property
-    def is_told(self) -> bool:
+    def is_informative(self) -> bool:
         """Whether any label is informative."""
         return any(label != ROOT for label in self.labels)
 
     @cached_property
     def is_numeric(self) -> bool:
         """Whether every informative label consists of numbers."""
-        telling = [label for label in self.labels if label not in (None, ROOT)]
-        return bool(telling) and all(self._numbers(label) is not None for label in telling)
+        informative = [label for label in self.labels if label not in (None, ROOT)]
+        return bool(informative) and all(self._numbers(label) is not None for label in informative)
 
     @cached_property
-    def meanings(self) -> tuple[Meant, ...]:
+    def meanings(self) -> tuple[LabelMeaning, ...]:
         """What each label may represent."""
         if self.is_numeric:
-            return tuple(map(self._numeric, self.labels))
-        return _with_own_names(tuple(map(self._category, self.labels)), self.line)
+            everything = LabelMeaning((Span(-math.inf, math.inf, False, False),), missing=True)
+            numbers = (everything if label == ROOT else self._numbers(label) for label in self.labels)
+            return tuple(meaning for meaning in numbers if meaning is not None)  # none is None here
+        meanings = [self._category(label) for label in self.labels]
+        # a pattern that contains no known value, such as `130*`, is also a category of its own
+        named = {value for meaning in meanings for value in meaning.values}
+        patterns = {pattern for meaning in meanings for pattern in meaning.patterns} - {ROOT}
+        categories = {
+            pattern
+            for pattern in patterns
+            if not any(_fits(pattern, other, self.kind) for other in named | patterns if other != pattern)
+        }
+        return tuple(
+            replace(meaning, values=(*meaning.values, *(p for p in meaning.patterns if p in categories)))
+            for meaning in meanings
+        )
 
     @property
     def is_exact(self) -> bool:
         """Whether every label is one value."""
-        return all(meant.is_one_value for meant in self.meanings)
+        return all(meaning.is_one_value for meaning in self.meanings)
 
     @cached_property
     def values(self) -> tuple[str, ...]:
         """The categories that the release names, in numeric, chronological or alphabetical order."""
-        named = {value for meant in self.meanings for value in meant.values}
+        named = {value for meaning in self.meanings for value in meaning.values}
         by_name = sorted(named, key=lambda value: (by_letters(value), value))
         return tuple(value for value in map(text, in_order(by_name)) if value is not None)
 
@@ -133,16 +145,16 @@ class Wording:
     def has_missing(self) -> bool:
         """Whether a label names the missing value."""
         pairs = zip(self.labels, self.meanings, strict=True)
-        return any(meant.missing for label, meant in pairs if label != ROOT)
+        return any(meaning.missing for label, meaning in pairs if label != ROOT)
 
     @cached_property
     def range(self) -> tuple[float, float]:
         """The smallest and the largest number that a reader assumes.
 
-        An interval without an end reaches as far as other labels do; where none goes beyond it, as far as
-        half of the intervals are wide.
+        An open interval reaches as far as the other labels do. If no label goes beyond it, it reaches as far
+        as half of the intervals are wide.
         """
-        spans = [span for meant in self.meanings for span in meant.spans]
+        spans = [span for meaning in self.meanings for span in meaning.spans]
         ends = [end for span in spans for end in (span.low, span.high) if math.isfinite(end)]
         widths = [span.high - span.low for span in spans if 0 < span.high - span.low < math.inf]
         width = float(np.median(widths)) if widths else 0.0
@@ -153,111 +165,84 @@ class Wording:
         return (math.floor(low), math.ceil(high)) if self.whole else (low, high)
 
     @property
-    def can_be_told_apart(self) -> bool:
+    def is_separable(self) -> bool:
         """Whether every value can be considered separately."""
         if not self.is_numeric or self.is_exact:
             return True
         return self.whole and self.range[1] - self.range[0] < MOST_NUMBERS
 
-    def _numeric(self, label: Label) -> Meant:
-        if label == ROOT:
-            return Meant((Span(-math.inf, math.inf, False, False),), missing=True)
-        found = self._numbers(label)
-        assert found is not None
-        return found
-
-    def _numbers(self, label: Label) -> Meant | None:
+    def _numbers(self, label: Label) -> LabelMeaning | None:
         """Return the numbers of a label; ``None`` if it contains anything else."""
         if label is None:
-            return Meant(missing=True)
+            return LabelMeaning(missing=True)
         if label in self.branches:
             return _if_all([self._numbers(leaf) for leaf in self.branches[label]])
         if label.endswith(OR_MISSING):
-            return _if_all([self._numbers(label.removesuffix(OR_MISSING)), Meant(missing=True)])
+            return _if_all([self._numbers(label.removesuffix(OR_MISSING)), LabelMeaning(missing=True)])
         if label.startswith("{"):
             return _if_all([self._numbers(part) for part in set_parts(label.strip("{}"))])
         value, ends = number(label), interval_ends(label)
         if value is not None:
-            return Meant((Span(float(value), float(value)),))
+            return LabelMeaning((Span(float(value), float(value)),))
         if ends is None:
             return None
-        (low, with_low), (high, with_high) = ends
-        span = Span(float(low), float(high), with_low, with_high)
-        return Meant((_whole_ends(span) if self.whole else span,))
+        (low, with_low), (high, with_high) = ((float(end), is_inside) for end, is_inside in ends)
+        if not self.whole:
+            return LabelMeaning((Span(low, high, with_low, with_high),))
+        if math.isfinite(low):
+            low = math.ceil(low) + (not with_low and low == math.ceil(low))
+        if math.isfinite(high):
+            high = math.floor(high) - (not with_high and high == math.floor(high))
+        return LabelMeaning((Span(float(low), float(high)),))
 
-    def _category(self, label: Label) -> Meant:
+    def _category(self, label: Label) -> LabelMeaning:
         if label is None:
-            return Meant(missing=True)
+            return LabelMeaning(missing=True)
         if label == ROOT:
-            return Meant(patterns=(ROOT,), missing=True)
+            return LabelMeaning(patterns=(ROOT,), missing=True)
         if label in self.branches:
             leaves = tuple(leaf for leaf in self.branches[label] if leaf is not None)
-            return Meant(values=leaves, missing=None in self.branches[label])
+            return LabelMeaning(values=leaves, missing=None in self.branches[label])
         if label.endswith(OR_MISSING):
-            return _all_of([self._category(label.removesuffix(OR_MISSING)), Meant(missing=True)])
+            return _all_of([self._category(label.removesuffix(OR_MISSING)), LabelMeaning(missing=True)])
         parts = set_parts(label[1:-1]) if label.startswith("{") and label.endswith("}") else []
         if parts:
             return _all_of([self._category(part) for part in parts])
         is_pattern = _MASK.fullmatch(label) or TO in label or (self._times > 1 and _time(label))
-        if is_pattern or (self.line is not None and label.startswith(("<=", ">="))):
-            return Meant(patterns=(label,), line=self.line)
-        return Meant(values=(label,))
+        if is_pattern or (self.kind is not None and label.startswith(("<=", ">="))):
+            return LabelMeaning(patterns=(label,), kind=self.kind)
+        return LabelMeaning(values=(label,))
 
     @cached_property
     def _times(self) -> int:
-        """The number of granularities of times: if there are days too, a month represents several of them."""
+        """The number of granularities of times: if the labels also have days, a month represents several."""
         times = [_time(label) for label in self.labels if label is not None]
         return len({len(str(span[1] - span[0])) for span in times if span is not None})
 
 
-def _with_own_names(meanings: tuple[Meant, ...], line: Kind | None) -> tuple[Meant, ...]:
-    """Treat a pattern that contains no known value, such as ``130*``, as a category of its own."""
-    named = {value for meant in meanings for value in meant.values}
-    patterns = {pattern for meant in meanings for pattern in meant.patterns} - {ROOT}
-    own = {
-        each
-        for each in patterns
-        if not any(_fits(each, other, line) for other in named | patterns if other != each)
-    }
-    return tuple(
-        replace(meant, values=(*meant.values, *(each for each in meant.patterns if each in own)))
-        for meant in meanings
-    )
-
-
-def _if_all(parts: Sequence[Meant | None]) -> Meant | None:
+def _if_all(parts: Sequence[LabelMeaning | None]) -> LabelMeaning | None:
     known = [part for part in parts if part is not None]
     return _all_of(known) if known and len(known) == len(parts) else None
 
 
-def _all_of(parts: Sequence[Meant]) -> Meant:
-    return Meant(
+def _all_of(parts: Sequence[LabelMeaning]) -> LabelMeaning:
+    return LabelMeaning(
         tuple(dict.fromkeys(span for part in parts for span in part.spans)),
         tuple(dict.fromkeys(value for part in parts for value in part.values)),
         tuple(dict.fromkeys(pattern for part in parts for pattern in part.patterns)),
         any(part.missing for part in parts),
-        next((part.line for part in parts if part.line is not None), None),
+        next((part.kind for part in parts if part.kind is not None), None),
     )
 
 
-def _whole_ends(span: Span) -> Span:
-    """Return the smallest and the largest whole number of a span."""
-    low, high = span.low, span.high
-    if math.isfinite(low):
-        low = math.ceil(low) + (not span.with_low and low == math.ceil(low))
-    if math.isfinite(high):
-        high = math.floor(high) - (not span.with_high and high == math.floor(high))
-    return Span(float(low), float(high))
-
-
-def _fits(pattern: str, value: str, line: Kind | None) -> bool:
-    """Return whether a pattern may mean a value; if that is unknown, it may."""
+def _fits(pattern: str, value: str, kind: Kind | None) -> bool:
+    """Return whether a pattern may represent a value; if that is unknown, it may."""
     if pattern == ROOT:
         return True
     if mask := _MASK.fullmatch(pattern):
         return value.startswith(mask["head"] or "") and value.endswith(mask["tail"] or "")
-    if line is not None:
-        interval, place = interval_ends(pattern, line), line.position(value)
+    if kind is not None:
+        interval, place = interval_ends(pattern, kind), kind.position(value)
         return interval is None or place is None or interval[0][0] <= place <= interval[1][0]
     first, _, last = pattern.partition(TO)
     ends, time = (_time(first), _time(last or first)), _time(value)
@@ -268,18 +253,18 @@ def _fits(pattern: str, value: str, line: Kind | None) -> bool:
 
 def _time(label: str) -> tuple[int, int] | None:
     """Return the first and the last day of a time, with 31 days in every month."""
-    if found := _DATE.fullmatch(label):
-        year, month, day = (int(part) if part else 0 for part in found.groups())
+    if match := _DATE.fullmatch(label):
+        year, month, day = (int(part) if part else 0 for part in match.groups())
         first, last = (month or 1, day or 1), (month or 12, day or 31)
         return _day(year, *first), _day(year, *last)
-    if found := _DAY_FIRST.fullmatch(label):
-        day, month, year = map(int, found.groups())
+    if match := _DAY_FIRST.fullmatch(label):
+        day, month, year = map(int, match.groups())
         return _day(year, month, day), _day(year, month, day)
-    if found := _QUARTER.fullmatch(label):
-        year, quarter = map(int, found.groups())
+    if match := _QUARTER.fullmatch(label):
+        year, quarter = map(int, match.groups())
         return _day(year, 3 * quarter - 2, 1), _day(year, 3 * quarter, 31)
-    if found := _DECADE.fullmatch(label):
-        return _day(10 * int(found[1]), 1, 1), _day(10 * int(found[1]) + 9, 12, 31)
+    if match := _DECADE.fullmatch(label):
+        return _day(10 * int(match[1]), 1, 1), _day(10 * int(match[1]) + 9, 12, 31)
     return None
 
 

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 import numpy as np
 
 from sfumato.data.hierarchy import Label
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 from sfumato.workflow.choose.tokens import Misread
 from sfumato.workflow.query.domain_pieces import UNNAMED, Pieces, cut
-from sfumato.workflow.query.published_labels import Wording
+from sfumato.workflow.query.published_labels import PublishedLabels
 from sfumato.workflow.query.query_language import CellTest, Condition, Joined, Not, Query
 
 _MOST_CELLS = 1_000_000
-"""More combinations of regions than this are not looked at."""
+"""A query with more combinations of regions than this is refused."""
+TOO_MANY_VALUES = "the query distinguishes too many values at once; ask with fewer attributes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +34,11 @@ class Regions:
     region_of
         The region of each piece.
     values
-        What each region is called, where the answer is told apart by this attribute.
+        The name of each region, if the answer has a figure per value of this attribute.
     is_summed
-        Whether its numbers are added up.
-    is_apart
-        Whether there are sets of values whose pieces are the values one by one, so that a fit can tell them
-        apart.
+        Whether the query sums or averages its numbers.
+    is_split
+        Whether some label is a set of values and the pieces are single values, so that a fit can weigh them.
     """
 
     name: str
@@ -49,7 +46,7 @@ class Regions:
     region_of: Integers = field(repr=False)
     values: tuple[Label, ...] | None = None
     is_summed: bool = False
-    is_apart: bool = False
+    is_split: bool = False
 
     @property
     def n_regions(self) -> int:
@@ -65,7 +62,7 @@ class Regions:
     def even(self) -> Floats:
         """For each label and each region its share there, if all values are equally likely.
 
-        Of an attribute that is added up also the mean of its numbers and of their squares, times the share.
+        For a summed attribute also the mean of its numbers and of their squares, times the share.
         """
         shares, pieces = self.pieces.shares, self.pieces
         parts = [shares, shares * pieces.means, shares * pieces.squares] if self.is_summed else [shares]
@@ -75,7 +72,7 @@ class Regions:
     def possible(self) -> Floats:
         """For each label and each region whether the label may be there, as 0 or 1.
 
-        Of an attribute that is added up also the smallest and the largest number there.
+        For a summed attribute also the smallest and the largest number there.
         """
         may_be = (self.pieces.possible.astype(np.float64) @ self.belongs > 0).astype(np.float64)
         if not self.is_summed:
@@ -92,60 +89,63 @@ class Regions:
         return np.unique(self.region_of, return_index=True)[1]
 
 
-def check_names(query: Query, wordings: Mapping[str, Wording]) -> None:
+def check_names(query: Query, labels: Mapping[str, PublishedLabels]) -> None:
     """Refuse names that the release lacks, and sums of attributes without numbers."""
     for name in query.attributes:
-        if name not in wordings:
-            near = suggestion(name, wordings) or f"; it has {', '.join(wordings)}"
+        if name not in labels:
+            near = suggestion(name, labels) or f"; it has {', '.join(labels)}"
             raise ParameterError(f"the release has no attribute {name!r}{near}")
-        if not wordings[name].is_told:
+        if not labels[name].is_informative:
             raise ParameterError(
-                f"{name!r} is * in every record, so that the release says nothing of it; ask without it"
+                f"{name!r} is * in every record, so the release says nothing about it; ask without it"
             )
-    if query.of is not None and not wordings[query.of].is_numeric:
+    if query.of is not None and not labels[query.of].is_numeric:
         raise ParameterError(f"{query.of!r} has no numbers to take the {query.what} of; count it instead")
 
 
-def regions_of(query: Query, name: str, wording: Wording) -> Regions:
+def regions_of(query: Query, name: str, labels: PublishedLabels) -> Regions:
     """Cut one attribute into the regions of a query.
 
     Parameters
     ----------
     query
-        What is asked; its names have been checked.
-    name, wording
+        The query; its names have been checked.
+    name, labels
         The attribute.
     """
     tests = [test for test in query.tests if test.attribute == name]
-    is_told_apart = name in query.by
-    if is_told_apart and not wording.can_be_told_apart:
+    in_answer = name in query.by
+    if in_answer and not labels.is_separable:
         raise ParameterError(
-            f"{name!r} has too many different numbers to tell the answer apart by; "
+            f"{name!r} has too many different numbers for one figure each; "
             f"ask with ranges, such as {name} in [0, 100)"
         )
-    also = [value for test in tests for value in test.values if not wording.is_numeric]
     for test in tests:
-        _check_test(test, wording)
-    apart = wording.can_be_told_apart and not wording.is_exact
-    pieces = cut(wording, _cuts(tests), apart=apart or is_told_apart, also=also)
+        _check_test(test, labels)
+    values = [value for test in tests for value in test.values]
+    ends = [end for test in tests if test.span is not None for end in (test.span.low, test.span.high)]
+    cuts = [float(end) for end in (*map(number, values), *ends) if end is not None]
+    is_split = labels.is_separable and not labels.is_exact
+    extra_values = () if labels.is_numeric else values
+    pieces = cut(labels, cuts, one_by_one=is_split or in_answer, extra_values=extra_values)
     marks: list[Integers] = [_pieces_that_pass(test, pieces).astype(np.int64) for test in tests]
     if name == query.of:
         marks.append(_is_missing(pieces).astype(np.int64))
-    if is_told_apart:
+    if in_answer:
         marks.append(np.arange(len(pieces.names)))
     _, first, region_of = np.unique(np.stack(marks), axis=1, return_index=True, return_inverse=True)
-    # a missing value that no label names is shown only in what is possible
-    names = [UNNAMED if name is None and not wording.has_missing else name for name in pieces.names]
-    values = tuple(names[piece] for piece in first) if is_told_apart else None
-    return Regions(name, pieces, region_of.ravel(), values, name == query.of, apart)
+    # a missing value that no label names affects the bounds but has no row of its own
+    names = [UNNAMED if name is None and not labels.has_missing else name for name in pieces.names]
+    shown = tuple(names[piece] for piece in first) if in_answer else None
+    return Regions(name, pieces, region_of.ravel(), shown, name == query.of, is_split)
 
 
 def truth(query: Query, regions: Sequence[Regions]) -> Booleans:
     """Return whether a query counts each combination of regions, one axis for each attribute."""
-    shape = [each.n_regions for each in regions]
+    shape = [region.n_regions for region in regions]
     if np.prod(np.array(shape, dtype=np.float64)) > _MOST_CELLS:
-        raise ParameterError("the query tells too many values apart at once; ask with fewer attributes")
-    axis = {each.name: place for place, each in enumerate(regions)}
+        raise ParameterError(TOO_MANY_VALUES)
+    axis = {region.name: place for place, region in enumerate(regions)}
 
     def along(name: str, of_region: Booleans) -> Booleans:
         return of_region.reshape([-1 if place == axis[name] else 1 for place in range(len(shape))])
@@ -153,8 +153,8 @@ def truth(query: Query, regions: Sequence[Regions]) -> Booleans:
     def holds(condition: Condition) -> Booleans:
         match condition:
             case CellTest():
-                each = regions[axis[condition.attribute]]
-                return along(each.name, _pieces_that_pass(condition, each.pieces)[each.first_piece])
+                region = regions[axis[condition.attribute]]
+                return along(region.name, _pieces_that_pass(condition, region.pieces)[region.first_piece])
             case Not(part):
                 return ~holds(part)
             case Joined("and", parts):
@@ -162,46 +162,35 @@ def truth(query: Query, regions: Sequence[Regions]) -> Booleans:
             case Joined(_, parts):
                 return np.logical_or.reduce(np.broadcast_arrays(*map(holds, parts)))
 
-    found = np.ones(shape, dtype=np.bool_)
+    counts = np.ones(shape, dtype=np.bool_)
     if query.where is not None:
-        found &= holds(query.where)
+        counts &= holds(query.where)
     if query.of is not None:
-        each = regions[axis[query.of]]
-        found &= along(query.of, ~_is_missing(each.pieces)[each.first_piece])
-    return found
+        region = regions[axis[query.of]]
+        counts &= along(query.of, ~_is_missing(region.pieces)[region.first_piece])
+    return counts
 
 
-def _check_test(test: CellTest, wording: Wording) -> None:
+def _check_test(test: CellTest, labels: PublishedLabels) -> None:
     if test.sign == "missing":
         return
-    if wording.is_numeric:
+    name = test.attribute
+    if labels.is_numeric:
         wrong = [value for value in test.values if number(value) is None]
         if wrong:
-            _misread(test, f"{test.attribute!r} has numbers, and {wrong[0]!r} is none; write one")
+            message = f"{name!r} has numbers, and {wrong[0]!r} is none; write one"
+            raise Misread(message, test.start, test.end)
         return
     if test.sign not in ("=", "in"):
-        _misread(test, f"{test.attribute!r} has no numbers; ask for it with = or in (…)")
+        message = f"{name!r} has no numbers; ask for it with = or in (…)"
+        raise Misread(message, test.start, test.end)
+    # a value that only `*` may represent is more likely a typing error
+    informative = [meaning for meaning in labels.meanings if meaning.patterns != ("*",)]
     for value in test.values:
-        if not any(meant.may_be(value) for meant in wording.meanings) or _is_only_star(value, wording):
-            near = suggestion(value, wording.values) or "; write it as the release does"
-            _misread(test, f"the release names no value {value!r} of {test.attribute!r}{near}")
-
-
-def _is_only_star(value: str, wording: Wording) -> bool:
-    """Return whether only ``*`` may represent a value: a typing error is likelier than such a value."""
-    telling = [meant for meant in wording.meanings if meant.patterns != ("*",)]
-    return not any(meant.may_be(value) for meant in telling)
-
-
-def _misread(test: CellTest, said: str) -> NoReturn:
-    raise Misread(said, test.start, test.end)
-
-
-def _cuts(tests: Sequence[CellTest]) -> list[float]:
-    """Return the numbers at which tests divide an attribute."""
-    written = [number(value) for test in tests for value in test.values]
-    ends = [end for test in tests if test.span is not None for end in (test.span.low, test.span.high)]
-    return [float(value) for value in (*written, *ends) if value is not None]
+        if not any(meaning.may_be(value) for meaning in informative):
+            near = suggestion(value, labels.values) or "; write it as the release does"
+            message = f"the release names no value {value!r} of {name!r}{near}"
+            raise Misread(message, test.start, test.end)
 
 
 def _is_missing(pieces: Pieces) -> Booleans:
@@ -210,34 +199,30 @@ def _is_missing(pieces: Pieces) -> Booleans:
 
 def _pieces_that_pass(test: CellTest, pieces: Pieces) -> Booleans:
     """Return which pieces pass a test; a missing value passes only ``is missing``."""
+    is_missing = _is_missing(pieces)
     if test.sign == "missing":
-        return _is_missing(pieces)
-    found = _is_as_asked(test, pieces)
-    return ~found & ~_is_missing(pieces) if test.is_not else found
-
-
-def _is_as_asked(test: CellTest, pieces: Pieces) -> Booleans:
+        return is_missing
     if np.isnan(pieces.inside).all():
-        return np.array(
-            [name is not None and name != UNNAMED and name in test.values for name in pieces.names]
-        )
-    with np.errstate(invalid="ignore"):
-        return _numbers_pass(test, pieces.inside)
+        passes = np.array([name not in (None, UNNAMED) and name in test.values for name in pieces.names])
+    else:
+        with np.errstate(invalid="ignore"):
+            passes = _numbers_that_pass(test, pieces.inside)
+    return ~passes & ~is_missing if test.is_not else passes
 
 
-def _numbers_pass(test: CellTest, inside: Floats) -> Booleans:
+def _numbers_that_pass(test: CellTest, inside: Floats) -> Booleans:
     if test.span is not None:
         low, high = test.span.low, test.span.high
         above = inside >= low if test.span.with_low else inside > low
         return np.asarray(above & (inside <= high if test.span.with_high else inside < high))
-    given = [float(number(value) or 0) for value in test.values]
+    values = [float(number(value) or 0) for value in test.values]
     match test.sign:
         case "<":
-            return inside < given[0]
+            return inside < values[0]
         case "<=":
-            return inside <= given[0]
+            return inside <= values[0]
         case ">":
-            return inside > given[0]
+            return inside > values[0]
         case ">=":
-            return inside >= given[0]
-    return np.isin(inside, given)
+            return inside >= values[0]
+    return np.isin(inside, values)
