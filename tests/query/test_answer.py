@@ -244,7 +244,7 @@ def test_a_folder_answers_as_the_release_does(how: sf.sanitizers.Sanitizer, tmp_
         for one, other in zip(here.rows, there.rows, strict=True):
             assert one.by == other.by
             assert figures(one) == pytest.approx(figures(other), abs=1e-6)
-        assert (here.records, here.left_out, here.notes) == (there.records, there.left_out, there.notes)
+        assert (here.records, here.suppressed, here.notes) == (there.records, there.suppressed, there.notes)
 
 
 def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
@@ -257,7 +257,7 @@ def test_the_truth_lies_between_the_bounds_of_suppressing_releases() -> None:
         assert row.least is not None
         assert row.most is not None
         assert true is not None
-        assert row.least <= true <= row.most + found.left_out
+        assert row.least <= true <= row.most + found.suppressed
 
 
 def test_made_up_records_are_counted_up_and_nothing_is_certain() -> None:
@@ -304,7 +304,7 @@ def test_an_answer_is_plain_data() -> None:
         "query": "count where age < 21 by illness",
         "reading": "uniform",
         "records": 6,
-        "left-out": 0,
+        "suppressed": 0,
         "rows": [
             {"by": {"illness": "flu"}, "value": 0.5, "deviation": 0.5, "least": 0.0, "most": 1.0},
             {"by": {"illness": "gout"}, "value": 1.0, "deviation": 0.707106781, "least": 0.0, "most": 2.0},

@@ -891,9 +891,9 @@ class QueryShape(Shape):
     Parameters
     ----------
     query, reading
-        The query as it was understood, and how the release was read.
-    records, left_out
-        How many records are released, and how many of the original are not.
+        The query as it was understood, and how the release was interpreted.
+    records, suppressed
+        How many records are released, and how many of the original are suppressed.
     rows
         The figures.
     notes
@@ -903,7 +903,7 @@ class QueryShape(Shape):
     query: str
     reading: Literal["maximum-entropy", "uniform"]
     records: int
-    left_out: int
+    suppressed: int
     rows: list[AnsweredShape]
     notes: list[str]
 

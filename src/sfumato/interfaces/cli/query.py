@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     type=click.Choice(["maximum-entropy", "uniform"]),
     default="maximum-entropy",
     show_default=True,
-    help="How sets of values are read: each as the rest of the release suggests, or all values of a set as "
+    help="How to interpret sets of values: as the rest of the release suggests, or with all values of a set "
     "equally likely.",
 )
 @json_option
@@ -36,9 +36,9 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
                   ATTRIBUTE in [NUMBER, NUMBER)       ATTRIBUTE is [not] missing
                   joined by `and`, `or`, `not` and brackets
 
-    `least` and `most` are certain: no table that the released records may stand for gives less, or more.
-    `deviation` is how far the estimate is off, on average, if the reading is right. Records that were left
-    out are in no figure.
+    `least` and `most` are certain: no table that the released records may represent gives less, or more.
+    `deviation` is how far the estimate is off, on average, if the interpretation is right. Suppressed records
+    are in no figure.
 
     \b
     Example: sfumato query published "count where age >= 40 and sex = Female by occupation"
@@ -55,7 +55,6 @@ def query_folder(folder: Path, question: str, reading: Reconstruction, as_json: 
 
 
 def _print(answer: QueryAnswer) -> None:
-    """Print the figures as a table, then notes for the reader."""
     by = list(answer.rows[0].by) if answer.rows else []
     heads = [*by, answer.query.split()[0], "deviation", "least", "most"]
     rows = [

@@ -75,7 +75,7 @@ class QueryAnswer:
         How the release was interpreted.
     rows
         The figures.
-    records, left_out
+    records, suppressed
         How many records are released, and how many of the original are suppressed; these are in no figure.
     notes
         What a reader should know, in sentences.
@@ -85,7 +85,7 @@ class QueryAnswer:
     reading: Reconstruction
     rows: tuple[AnswerRow, ...]
     records: int
-    left_out: int
+    suppressed: int
     notes: tuple[str, ...] = field(default=(), repr=False)
 
     @property
