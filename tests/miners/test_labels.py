@@ -109,7 +109,7 @@ def weights_by_example(release: LinkedRelease, seed: int = 0) -> dict[tuple[int,
     labels = labels_of(release, "illness", "category", "released", seed)
     held = held_out(release.weights, labels.likeliest, 2, 0)
     task, pattern_of = pose(release, ["age"], "columns", labels, held)
-    assert task.asked.sum(axis=1).min() >= 1
+    assert task.requested.sum(axis=1).min() >= 1
     assert len(pattern_of) == release.n_rows
     found = dict.fromkeys(zip(task.pattern.tolist(), task.label.tolist(), strict=True), 0.0)
     assert len(found) == len(task.pattern)

@@ -1,4 +1,4 @@
-"""What a miner is, and what it leaves behind: one prediction for every released record."""
+"""The interface of a miner, and its predictions for the released records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fie
 
 Predicts = Literal["category", "number"]
 Encoding = Literal["columns", "bins", "codes"]
-"""How a miner wants the attributes: see `sfumato.miners.encoding`."""
+"""The form of the attributes that a miner needs: see `sfumato.miners.encoding`."""
 CellsAs = Literal["shares", "labels"]
-"""What a generalised cell is to a miner: ``shares`` of the values in its set, or a ``label`` that stands for
-nothing but itself, as a program sees it that reads the released file and knows no hierarchy."""
+"""How a miner sees a generalized cell: as ``shares`` of the values in its set, or as a ``label`` without a
+meaning, like a program that reads the released file and knows no hierarchy."""
 
 
 @runtime_checkable
 class Miner(Protocol):
-    """A frozen dataclass that makes an estimator in the way of scikit-learn.
+    """A frozen dataclass that builds an estimator with the interface of scikit-learn.
 
     Attributes
     ----------
@@ -39,14 +39,14 @@ class Miner(Protocol):
 
 @dataclass(frozen=True)
 class FoldsDone:
-    """How far a cross-validation has come.
+    """The progress of a cross-validation.
 
     Parameters
     ----------
     miner
         The name of the miner.
     done, folds
-        The folds that are finished, and all of them.
+        The number of finished folds, and of all folds.
     seconds
         Seconds since its start.
     """
@@ -62,11 +62,11 @@ Listener = Callable[[FoldsDone], None]
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a miner predicted for every released record, always trained without that record.
+    """The predictions of a miner for every released record.
 
-    A released row stands for several records, and these may lie in different folds: entry ``i`` speaks
-    of ``weights[i]`` records of the released row ``rows[i]``. The weights of a row's entries add up to
-    the row's weight.
+    A released row stands for several records, which may be in different folds: entry ``i`` is about
+    ``weights[i]`` records of the released row ``rows[i]``. The weights of a row's entries add up to the
+    row's weight.
 
     Parameters
     ----------
@@ -77,15 +77,15 @@ class Predictions:
     predicts
         Whether ``predicted`` holds codes (``category``) or numbers (``number``).
     domain
-        The values behind the codes: those of the original where it is known.
+        The values behind the codes: those of the original, if it is known.
     rows, weights
         The released row of each entry, and its number of records.
     predicted
         For each entry the code of the predicted value in the domain, or the predicted number.
     folds
-        How many folds there were: fewer than asked for when there are fewer records.
+        The number of folds: fewer than requested if there are fewer records.
     seconds
-        How long it took.
+        The duration.
     trouble
         Why there are no predictions: the time limit, or the kind of the estimator's error.
     """
@@ -115,6 +115,6 @@ class Predictions:
         """The number of records that have a prediction."""
         return int(self.weights.sum())
 
-    def share(self, right: Booleans) -> float:
+    def share(self, marked: Booleans) -> float:
         """Return the share of the records whose entries are marked."""
-        return int(self.weights[right].sum()) / self.n_records
+        return int(self.weights[marked].sum()) / self.n_records

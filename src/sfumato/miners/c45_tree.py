@@ -1,4 +1,4 @@
-"""A decision tree in the way of C4.5: grown by entropy, pruned where its errors are not worth it."""
+"""A decision tree like C4.5: grown by entropy, and pruned by an estimate of its errors."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ class PrunedTree:
         self._grown: Any = grown
         is_chance = by_chance(grown, features)
         self._leaf_of = pruned(tree.children_left, tree.children_right, counts, self.confidence, is_chance)
-        self._answer = grown.classes_[counts.argmax(axis=1)]
+        self._label_of_leaf = grown.classes_[counts.argmax(axis=1)]
         return self
 
     @property
     def n_leaves(self) -> int:
-        """The number of leaves that are left."""
+        """The number of leaves after pruning."""
         tree = self._grown.tree_
         return len(np.unique(self._leaf_of[tree.children_left < 0]))
 
     def predict(self, features: Floats) -> Integers:
-        """Return the commonest label of the leaf that each pattern falls into."""
-        return self._answer[self._leaf_of[self._grown.apply(features)]]
+        """Return the most frequent label of the leaf that each pattern falls into."""
+        return self._label_of_leaf[self._leaf_of[self._grown.apply(features)]]
 
 
 def by_chance(grown: Any, features: Floats) -> Booleans:
@@ -66,8 +66,9 @@ def by_chance(grown: Any, features: Floats) -> Booleans:
     tree = grown.tree_
     path = grown.decision_path(features)
     nodes, rows = path.indices, np.repeat(np.arange(len(features)), np.diff(path.indptr))
-    rows, nodes = (each[tree.children_left[nodes] >= 0] for each in (rows, nodes))
-    # as the tree sees them
+    has_split = tree.children_left[nodes] >= 0
+    rows, nodes = rows[has_split], nodes[has_split]
+    # the tree compares single-precision numbers
     values = features[rows, tree.feature[nodes]].astype(np.float32)
     order = np.lexsort((values, nodes))
     differs = (np.diff(values[order]) != 0) & (np.diff(nodes[order]) == 0)

@@ -1,7 +1,4 @@
-"""Predict each released record with a miner that was trained without it.
-
-And what it predicts when it has, to compare with.
-"""
+"""Predict each released record with a miner that was trained without it, or on all records."""
 
 from __future__ import annotations
 
@@ -19,18 +16,18 @@ from sfumato.miners.base import CellsAs, Encoding, Listener, Miner, Predictions
 from sfumato.miners.fit_processes import run
 from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
-from sfumato.miners.learning_task import LearningTask, pose
+from sfumato.miners.learning_task import pose
 from sfumato.registry import methods
 from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import Memory
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
 
-_known: Memory[Predictions] = Memory(128)
+_remembered: Memory[Predictions] = Memory(128)
 
 
 def original_view(table: Table, schema: Schema) -> LinkedRelease:
-    """Return the original as a release of itself: what a miner learns from it is the most there is.
+    """Return the original as a release of itself, from which a miner can learn the most.
 
     Examples
     --------
@@ -67,18 +64,18 @@ def predict(
     miner
         A miner, its name, or its name with parameters: ``random-forest trees=10``.
     folds
-        In how many parts the records are divided: each part is predicted from all others.
+        The number of parts of the records; each part is predicted from all others.
     seed
         Decides on the parts and on the miner's random choices.
     time_limit
-        Seconds after which the miner is given up, for all folds together.
+        Seconds for all folds together, after which the miner is stopped.
     label
         What the miner is trained on: the ``released`` values of the target, as anybody could, or the
         ``true`` ones, as only the owner can.
     features
         The attributes to predict from; by default all released ones but the target.
     cells
-        What a generalised cell is to the miner: ``shares`` of the values that it may stand for, or one of
+        How the miner sees a generalized cell: as ``shares`` of the values that it may represent, or as one of
         the released ``labels``, which have nothing in common with each other.
     workers
         How many processes share the folds.
@@ -88,22 +85,23 @@ def predict(
     Examples
     --------
     >>> from sfumato import datasets
-    >>> found = predict(original_view(*datasets.hospital()), "diagnosis", "majority", folds=3)
-    >>> found.finished, found.n_records
+    >>> predictions = predict(original_view(*datasets.hospital()), "diagnosis", "majority", folds=3)
+    >>> predictions.finished, predictions.n_records
     (True, 12)
     """
-    chosen = _chosen(miner)
-    names = _features(release, target, features)
-    _check(release, target, chosen, folds, cells)
+    chosen, names = _checked(release, target, miner, features, folds, cells)
     key = (fingerprint(release, (*names, target)), names, target, label, repr(chosen), folds, seed, cells)
-    known = _known.recall(key)
-    if known is not None:
-        return known
+    remembered = _remembered.recall(key)
+    if remembered is not None:
+        return remembered
     began = time.perf_counter()
-    task, held, pattern_of = _posed(release, target, chosen, names, label, folds, seed, cells)
+    labels = labels_of(release, target, chosen.predicts, label, seed)
+    strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
+    held = held_out(release.weights, strata, min(folds, release.n_records), seed)
+    task, pattern_of = pose(release, names, _encoding(chosen), labels, held, cells)
     answers, trouble = run(chosen, task, seed, time_limit, workers, progress)
     rows, fold = np.nonzero(held) if trouble is None else (np.empty(0, np.int64),) * 2
-    found = Predictions(
+    predictions = Predictions(
         target=target,
         miner=methods.label_of(chosen),
         predicts=chosen.predicts,
@@ -115,9 +113,9 @@ def predict(
         seconds=time.perf_counter() - began,
         trouble=trouble,
     )
-    if found.finished:
-        _known.keep(key, found)
-    return found
+    if predictions.finished:
+        _remembered.keep(key, predictions)
+    return predictions
 
 
 def predict_from_all(
@@ -130,7 +128,7 @@ def predict_from_all(
     time_limit: float = 600.0,
     cells: CellsAs = "shares",
 ) -> Predictions:
-    """Predict an attribute of every released row by a miner that has seen all records that it may.
+    """Predict an attribute of every released row by a miner that is trained on all the given records.
 
     Parameters
     ----------
@@ -148,23 +146,28 @@ def predict_from_all(
     >>> predict_from_all(view, "diagnosis", "random-tree", view.weights).n_records
     12
     """
-    chosen = _chosen(miner)
-    names = _features(release, target, None)
-    _check(release, target, chosen, 2, cells)
-    shown = fingerprint(release, (*names, target))
-    key = ("all", shown, target, repr(chosen), trained.tobytes(), seed, cells)
-    known = _known.recall(key)
-    if known is not None:
-        return known
+    chosen, names = _checked(release, target, miner, None, 2, cells)
+    key = (
+        "all",
+        fingerprint(release, (*names, target)),
+        target,
+        repr(chosen),
+        trained.tobytes(),
+        seed,
+        cells,
+    )
+    remembered = _remembered.recall(key)
+    if remembered is not None:
+        return remembered
     began = time.perf_counter()
     labels = labels_of(release, target, chosen.predicts, "released", seed)
-    # nothing is left out of the first fold's training, and the second one asks for nothing
+    # the first fold holds out nothing, and the second one requests no prediction
     held = np.column_stack([np.zeros_like(trained), trained])
     task, pattern_of = pose(release, names, _encoding(chosen), labels, held, cells)
-    task = replace(task, asked=np.tile([True, False], (len(task.patterns), 1)))
+    task = replace(task, requested=np.tile([True, False], (len(task.patterns), 1)))
     answers, trouble = run(chosen, task, seed, time_limit, 1, None)
     rows = np.arange(release.n_rows) if trouble is None else np.empty(0, np.int64)
-    found = Predictions(
+    predictions = Predictions(
         target=target,
         miner=methods.label_of(chosen),
         predicts=chosen.predicts,
@@ -176,12 +179,12 @@ def predict_from_all(
         seconds=time.perf_counter() - began,
         trouble=trouble,
     )
-    if found.finished:
-        _known.keep(key, found)
-    return found
+    if predictions.finished:
+        _remembered.keep(key, predictions)
+    return predictions
 
 
-def accuracy(release: Release, found: Predictions) -> float:
+def accuracy(release: Release, predictions: Predictions) -> float:
     """Return the share of the released records whose predicted value is the true one.
 
     Examples
@@ -191,7 +194,8 @@ def accuracy(release: Release, found: Predictions) -> float:
     >>> 0 <= accuracy(view, predict(view, "diagnosis", "majority", folds=3)) <= 1
     True
     """
-    return found.share(found.predicted == true_codes(release, found.target)[found.rows])
+    true = true_codes(release, predictions.target)[predictions.rows]
+    return predictions.share(predictions.predicted == true)
 
 
 def fingerprint(release: Release, names: Sequence[str]) -> str:
@@ -213,18 +217,23 @@ def fingerprint(release: Release, names: Sequence[str]) -> str:
 
 def forget() -> None:
     """Forget all predictions."""
-    _known.forget()
+    _remembered.forget()
 
 
-def _features(release: Release, target: str, features: Sequence[str] | None) -> tuple[str, ...]:
+def _checked(
+    release: Release,
+    target: str,
+    miner: str | Miner,
+    features: Sequence[str] | None,
+    folds: int,
+    cells: str,
+) -> tuple[Miner, tuple[str, ...]]:
+    """Return the miner and the attributes to predict from, if the request is valid."""
+    chosen: Miner = methods.build_miner(miner) if isinstance(miner, str) else miner
     for name in (target, *(features or ())):
         if name not in release.cells:
             hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"
             raise ParameterError(f"the release has no attribute {name!r}{hint}")
-    return tuple(name for name in (release.cells if features is None else features) if name != target)
-
-
-def _check(release: Release, target: str, miner: Miner, folds: int, cells: str) -> None:
     if cells not in get_args(CellsAs):
         raise ParameterError(f"cells cannot be {cells!r}; allowed are {', '.join(get_args(CellsAs))}")
     if folds < 2:
@@ -232,33 +241,13 @@ def _check(release: Release, target: str, miner: Miner, folds: int, cells: str) 
     if release.n_records < 2:
         raise DataError("cross-validation needs at least two records; release more")
     kind = release.schema.kind(target)
-    if miner.predicts == "number" and not kind.is_number:
+    if chosen.predicts == "number" and not kind.is_number:
         raise ParameterError(
-            f"{methods.name_of(type(miner))} predicts numbers, but {target!r} is {kind.name}; "
+            f"{methods.name_of(type(chosen))} predicts numbers, but {target!r} is {kind.name}; "
             "choose a miner that predicts a category"
         )
-
-
-def _posed(
-    release: Release,
-    target: str,
-    miner: Miner,
-    names: tuple[str, ...],
-    label: Label,
-    folds: int,
-    seed: int,
-    cells: CellsAs,
-) -> tuple[LearningTask, Integers, Integers]:
-    labels = labels_of(release, target, miner.predicts, label, seed)
-    strata = labels.likeliest if labels.numbers is None else np.zeros(release.n_rows, dtype=np.int64)
-    held = held_out(release.weights, strata, min(folds, release.n_records), seed)
-    task, pattern_of = pose(release, names, _encoding(miner), labels, held, cells)
-    return task, held, pattern_of
-
-
-def _chosen(miner: str | Miner) -> Miner:
-    chosen: Miner = methods.build_miner(miner) if isinstance(miner, str) else miner
-    return chosen
+    names = release.cells if features is None else features
+    return chosen, tuple(name for name in names if name != target)
 
 
 def _encoding(miner: Miner) -> Encoding:

@@ -1,6 +1,6 @@
-"""Declare miners: the estimator that each one uses, and the parameters passed to it.
+"""Declare the estimator of each miner, and the parameters passed to it.
 
-The estimator is imported when it is made, not before: scikit-learn takes long to load.
+The estimator is imported only when it is built, because scikit-learn takes long to load.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from sfumato.miners.base import Predicts
 from sfumato.registry.methods import check_bounds
 
-_SEEDS = ("random_state", "seed")
+_SEED_NAMES = ("random_state", "seed")
 
 
 @dataclass(frozen=True)
@@ -45,28 +45,24 @@ class Made:
 
     def estimator(self, miner: Any, seed: int) -> Any:
         """Return a new estimator with the parameters of a miner."""
-        module, _, name = self.of.rpartition(".")
-        cls = getattr(import_module(module), name)
-        seeds = {each: seed for each in _SEEDS if each in inspect.signature(cls).parameters}
+        module, _, class_name = self.of.rpartition(".")
+        cls = getattr(import_module(module), class_name)
+        seeds = {name: seed for name in _SEED_NAMES if name in inspect.signature(cls).parameters}
         given = {there: getattr(miner, here) for there, here in self.given.items()}
         fixed = {
             there: value.estimator(miner, seed) if isinstance(value, Made) else value
             for there, value in self.fixed.items()
         }
-        made = cls(**given, **fixed, **seeds)
-        return _scaled(self.scaled, made) if self.scaled else made
+        estimator = cls(**given, **fixed, **seeds)
+        if not self.scaled:
+            return estimator
+        from sklearn import preprocessing
+        from sklearn.pipeline import make_pipeline
 
-
-def _scaled(scaler: str, estimator: Any) -> Any:
-    from sklearn import preprocessing
-    from sklearn.pipeline import make_pipeline
-
-    return make_pipeline(getattr(preprocessing, scaler)(), estimator)
+        return make_pipeline(getattr(preprocessing, self.scaled)(), estimator)
 
 
 class _Declared:
-    """A miner that declares what it makes."""
-
     made: ClassVar[Made]
 
     def __post_init__(self) -> None:

@@ -1,22 +1,22 @@
 """Encode released cells as numeric columns, so that a miner can use generalized values.
 
-A miner says how it wants the attributes:
+A miner declares one of three encodings:
 
 ``columns``
-    A category is one column for each original value, holding the value's share of the released set:
-    ``{a, b}`` is half an ``a`` and half a ``b``, ``*`` is a little of everything. A number is the middle of
-    the released set and the set's width; a noisy number is taken as it is.
+    A category is one column for each original value, with the value's share of the released set: ``{a, b}``
+    is half an ``a`` and half a ``b``, ``*`` is a little of everything. A number is the middle and the width
+    of the released set; a noisy number is used as it is.
 ``bins``
-    Numbers too are shares: of ten bins that hold about equally many records.
+    Numbers are shares, too: of ten bins with about equally many records.
 ``codes``
     One column for each attribute: the number of the released value, or of the bin.
 
-Where cells are taken as ``labels`` instead of ``shares``, an attribute that is generalised anywhere is a
-category with one value for each released label, whatever it stands for: ``20-29`` and ``25-29`` have nothing
-in common, nor have ``*`` and ``a``. Numbers that are released as intervals are categories then, too.
+If cells are read as ``labels`` instead of ``shares``, an attribute that is generalized anywhere is a category
+with one value per released label: ``20-29`` and ``25-29`` have nothing in common, nor have ``*`` and ``a``.
+Numbers that are released as intervals are then categories, too.
 
-A category with many values keeps columns for the commonest ones, and the others share one. Columns that
-are the same everywhere are left out.
+A category with many values keeps columns for the most frequent ones, and the others share one. Constant
+columns are dropped.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.miners.base import CellsAs, Encoding
-from sfumato.miners.knowledge import Numbers, numbers_of, published
+from sfumato.miners.knowledge import numbers_of, published
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
@@ -44,54 +44,44 @@ def encode(
 
     Rows with the same pattern look the same to every miner.
     """
-    told = [published(release, name) for name in names]
+    kinds = [published(release, name) for name in names]
     pattern_of, n_patterns = number_rows(
-        [kind_of for kind_of, _ in told], [len(shares.starts) - 1 for _, shares in told], release.n_rows
+        [kind_of for kind_of, _ in kinds], [len(shares.starts) - 1 for _, shares in kinds], release.n_rows
     )
     first = first_row_of_group(pattern_of, n_patterns)
     blocks = [np.empty((n_patterns, 0))]
-    for name, (kind_of, shares) in zip(names, told, strict=True):
-        looks = _looks(release, name, encoding, cells)
-        of_kind = looks[shares.likeliest] if encoding == "codes" else shares.mean(looks)
+    for name, (kind_of, shares) in zip(names, kinds, strict=True):
+        of_value = _value_columns(release, name, encoding, cells)
+        of_kind = of_value[shares.likeliest] if encoding == "codes" else shares.mean(of_value)
         blocks.append(of_kind[kind_of[first]])
     columns = np.concatenate(blocks, axis=1)
     varies = (columns != columns[:1]).any(axis=0)
     return pattern_of, np.ascontiguousarray(columns[:, varies])
 
 
-def _looks(release: Release, name: str, encoding: Encoding, cells_as: CellsAs) -> Floats:
+def _value_columns(release: Release, name: str, encoding: Encoding, cells_as: CellsAs) -> Floats:
     """Return the columns of each released value of an attribute."""
     cells = release.cells[name]
-    by_label = cells_as == "labels" and _is_generalised(cells)
+    is_generalized = cells.sets is not None and bool((cells.sets.sizes > 1).any())
+    by_label = cells_as == "labels" and is_generalized
     numbers = None if by_label else numbers_of(cells, release.schema.kind(name))
     counts: Floats = np.bincount(cells.codes, release.weights, len(cells.labels)).astype(np.float64)
     if numbers is None:
-        each = np.arange(len(counts), dtype=np.float64)
-        shown = replace(cells, domain=(), sets=None) if by_label else cells
-        return each[:, None] if encoding == "codes" else _shares(shown, counts)
+        if encoding == "codes":
+            return np.arange(len(counts), dtype=np.float64)[:, None]
+        return _shares(replace(cells, domain=(), sets=None) if by_label else cells, counts)
     if encoding == "columns":
-        return _number_columns(numbers, counts)
+        # middle, width and whether the value is missing; a missing number is replaced by the mean
+        missing = np.isnan(numbers.middle)
+        total = counts[~missing] @ numbers.middle[~missing]
+        middle = np.where(missing, total / max(counts[~missing].sum(), 1), numbers.middle)
+        return np.column_stack([middle, np.where(missing, 0.0, numbers.width), missing])
     bins = _bins(numbers.middle, counts)
     return bins[:, None].astype(np.float64) if encoding == "codes" else np.eye(int(bins.max()) + 1)[bins]
 
 
-def _is_generalised(cells: Cells) -> bool:
-    """Return whether some released value stands for several original ones."""
-    return cells.sets is not None and bool((cells.sets.sizes > 1).any())
-
-
-def _number_columns(numbers: Numbers, counts: Floats) -> Floats:
-    """Return middle, width and whether the value is missing; a missing number stands at the mean."""
-    missing = np.isnan(numbers.middle)
-    known = counts[~missing] @ numbers.middle[~missing]
-    mean = known / max(counts[~missing].sum(), 1)
-    return np.column_stack(
-        [np.where(missing, mean, numbers.middle), np.where(missing, 0.0, numbers.width), missing]
-    )
-
-
 def _bins(middle: Floats, counts: Floats) -> Integers:
-    """Return the bin of each number, about equally many records in each; a missing one has its own."""
+    """Return the bin of each number, with about equally many records per bin; missing has its own."""
     missing = np.isnan(middle)
     order = np.argsort(middle, kind="stable")[: int((~missing).sum())]
     before = np.cumsum(counts[order]) - counts[order]
@@ -108,16 +98,13 @@ def _shares(cells: Cells, counts: Floats) -> Floats:
     n_values = len(counts) if sets is None else len(cells.domain)
     owner = np.repeat(np.arange(len(counts)), sizes)
     share = np.repeat(1 / sizes, sizes)
-    column_of = _column_of(np.bincount(members, share * counts[owner], n_values).astype(np.float64))
+    value_counts = np.bincount(members, share * counts[owner], n_values)
+    column_of = np.arange(n_values)
+    if n_values > MOST_COLUMNS:
+        # the most frequent values have a column each, and the others share the last one
+        column_of = np.full(n_values, MOST_COLUMNS - 1, dtype=np.int64)
+        frequent = np.argsort(-value_counts, kind="stable")[: MOST_COLUMNS - 1]
+        column_of[frequent] = np.arange(MOST_COLUMNS - 1)
     shares = np.zeros((len(counts), int(column_of.max()) + 1))
     np.add.at(shares, (owner, column_of[members]), share)
     return shares
-
-
-def _column_of(counts: Floats) -> Integers:
-    """Give each value a column of its own, or the commonest ones where there are too many."""
-    if len(counts) <= MOST_COLUMNS:
-        return np.arange(len(counts))
-    column_of = np.full(len(counts), MOST_COLUMNS - 1, dtype=np.int64)
-    column_of[np.argsort(-counts, kind="stable")[: MOST_COLUMNS - 1]] = np.arange(MOST_COLUMNS - 1)
-    return column_of

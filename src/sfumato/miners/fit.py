@@ -1,4 +1,4 @@
-"""Fitting estimators, in the process of its own that `runner` gives them."""
+"""Fit estimators, in a child process of `fit_processes`."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ import numpy as np
 from sfumato.miners.base import Miner
 from sfumato.miners.learning_task import LearningTask
 from sfumato.runtime.arrays import Floats
-from sfumato.runtime.messages import Packed
 from sfumato.runtime.processes import ParentProcess
 
 
 def answer_folds(parent: ParentProcess) -> None:
-    """Take learning tasks, and answer for each fold that is asked about what is predicted in it."""
+    """Receive learning tasks, and send the predictions of each fold that the parent asks for."""
     task: LearningTask | None = None
     with suppress(EOFError):
         while True:
-            question = parent.receive()
-            if isinstance(question, LearningTask):
-                task = question
-            else:
-                parent.send(_answered(task, *question))
-
-
-def _answered(task: LearningTask | None, packed: Packed, seed: int, fold: int) -> Floats | str:
-    """Return the predictions of a fold, or the kind of the error: its text could show a value."""
-    try:
-        assert task is not None
-        return fit_fold(packed.unpacked(), task, seed, fold)
-    except Exception as error:
-        return type(error).__name__
+            message = parent.receive()
+            if isinstance(message, LearningTask):
+                task = message
+                continue
+            packed, seed, fold = message
+            try:
+                assert task is not None
+                answer: Floats | str = fit_fold(packed.unpacked(), task, seed, fold)
+            except Exception as error:
+                # only the kind of the error: its text could show a value
+                answer = type(error).__name__
+            parent.send(answer)
 
 
 def fit_fold(miner: Miner, task: LearningTask, seed: int, fold: int) -> Floats:
@@ -41,23 +38,22 @@ def fit_fold(miner: Miner, task: LearningTask, seed: int, fold: int) -> Floats:
     weights = task.held.sum(axis=1) - task.held[:, fold]
     used = weights > 1e-9
     features, labels = task.patterns[task.pattern[used]], task.label[used]
-    asked = task.patterns[task.asked[:, fold]]
+    patterns = task.patterns[task.requested[:, fold]]
     if not used.any():
         raise ValueError("no record has a label")
     if not features.shape[1] or (labels == labels[0]).all():
-        return np.full(len(asked), _constant(miner, labels, weights[used]), dtype=np.float64)
+        constant = (
+            np.average(labels, weights=weights[used])
+            if miner.predicts == "number"
+            else np.bincount(labels, weights[used]).argmax()
+        )
+        return np.full(len(patterns), constant, dtype=np.float64)
     estimator = fitted(miner.estimator(seed), features, labels, weights[used])
-    return np.asarray(estimator.predict(asked), dtype=np.float64).reshape(len(asked))
-
-
-def _constant(miner: Miner, labels: Any, weights: Floats) -> float:
-    if miner.predicts == "number":
-        return float(np.average(labels, weights=weights))
-    return int(np.bincount(labels, weights).argmax())
+    return np.asarray(estimator.predict(patterns), dtype=np.float64).reshape(len(patterns))
 
 
 def fitted(estimator: Any, features: Floats, labels: Any, weights: Floats) -> Any:
-    """Fit with weights; an estimator that knows none gets every example as often as it occurs."""
+    """Fit with weights; an estimator without weights gets every example as often as it occurs."""
     steps = getattr(estimator, "steps", None)
     last = steps[-1] if steps else ("", estimator)
     if "sample_weight" in inspect.signature(last[1].fit).parameters:

@@ -1,7 +1,7 @@
-"""Fits of miners in processes of their own, which can be given up without a trace.
+"""Fit miners in processes of their own, which can be stopped at a time limit.
 
-A fit may take hours and cannot be interrupted from inside. So it runs in a child process that is kept for the
-next fit, because importing scikit-learn takes seconds, and killed when time is up.
+A fit may take hours and cannot be interrupted from inside, so it runs in a child process that is killed when
+time is up. The child is kept for the next fit, because importing scikit-learn takes seconds.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THR
 def run(
     miner: Miner, task: LearningTask, seed: int, time_limit: float, workers: int, progress: Listener | None
 ) -> tuple[Floats, str | None]:
-    """Return what the miner predicts for each pattern in each fold, and what went wrong, if anything.
+    """Return the predictions for each pattern in each fold, and what went wrong, if anything.
 
     Parameters
     ----------
@@ -42,18 +42,18 @@ def run(
     workers
         How many processes share the folds.
     """
-    answers = np.zeros(task.asked.shape, dtype=np.float64)
-    # a miner of a script or a notebook travels with its code
+    answers = np.zeros(task.requested.shape, dtype=np.float64)
+    # a miner of a script or a notebook is sent with its code
     packed = Packed.of(miner)
     name, n_folds, began = methods.label_of(miner), len(task.folds), time.monotonic()
     _tell(name, 1, n_folds)
-    with contextlib.closing(_folds(packed, task, seed, time_limit, min(workers, n_folds))) as found:
+    with contextlib.closing(_folds(packed, task, seed, time_limit, min(workers, n_folds))) as answered:
         trouble = None
-        for done, (fold, answer) in enumerate(found, start=1):
+        for done, (fold, answer) in enumerate(answered, start=1):
             if isinstance(answer, str):
                 trouble = answer
                 continue
-            answers[task.asked[:, fold], fold] = answer
+            answers[task.requested[:, fold], fold] = answer
             if done < n_folds:
                 _tell(name, done + 1, n_folds)
             if progress is not None:
@@ -62,7 +62,6 @@ def run(
 
 
 def _tell(miner: str, fold: int, n_folds: int) -> None:
-    """Say which fold is at work."""
     tell(f"{miner}, fold {fold} of {n_folds}" if n_folds > 1 else miner)
 
 
@@ -76,16 +75,17 @@ def _folds(
             if child.holds != task.key:
                 child.holds = task.key
                 child.send(task)
-        work = _shared if len(children) > 1 else _in_turn
-        with contextlib.closing(work(children, packed, task.folds, seed, deadline)) as answers:
+        one_by_one = ((fold, _answer(children[0], (packed, seed, fold), deadline)) for fold in task.folds)
+        together = _answers_of_several(children, packed, task.folds, seed, deadline)
+        with contextlib.closing(together if len(children) > 1 else one_by_one) as answers:
             for fold, answer in answers:
                 yield fold, answer
                 if isinstance(answer, str):
                     return
 
 
-def _asked(child: Child, question: tuple[Packed, int, int], deadline: float) -> Any:
-    """Return the answer of a child, or the trouble in words; one that has none in time is ended."""
+def _answer(child: Child, question: tuple[Packed, int, int], deadline: float) -> Any:
+    """Return the answer of a child, or what went wrong; a child without an answer in time is ended."""
     child.send(question)
     try:
         return child.receive(deadline - time.monotonic())
@@ -94,18 +94,9 @@ def _asked(child: Child, question: tuple[Packed, int, int], deadline: float) -> 
         return _OUT_OF_TIME if isinstance(trouble, TimeoutError) else _ENDED
 
 
-def _in_turn(
+def _answers_of_several(
     children: list[Child], packed: Packed, folds: Sequence[int], seed: int, deadline: float
 ) -> Generator[tuple[int, Any], None, None]:
-    """Let one child take all folds."""
-    for fold in folds:
-        yield fold, _asked(children[0], (packed, seed, fold), deadline)
-
-
-def _shared(
-    children: list[Child], packed: Packed, folds: Sequence[int], seed: int, deadline: float
-) -> Generator[tuple[int, Any], None, None]:
-    """Let several children take the folds in turn."""
     free: queue.SimpleQueue[Child] = queue.SimpleQueue()
     for child in children:
         free.put(child)
@@ -113,7 +104,7 @@ def _shared(
     def work(fold: int) -> tuple[int, Any]:
         child = free.get()
         try:
-            return fold, _asked(child, (packed, seed, fold), deadline)
+            return fold, _answer(child, (packed, seed, fold), deadline)
         finally:
             free.put(child)
 
@@ -122,6 +113,7 @@ def _shared(
         for future in as_completed([pool.submit(work, fold) for fold in folds]):
             yield future.result()
     except BaseException:
+        # nobody waits for the other fits any more, and they may take hours
         for child in children:
             child.kill()
         raise

@@ -10,17 +10,17 @@ from sfumato.runtime.arrays import Integers
 def held_out(weights: Integers, strata: Integers, folds: int, seed: int) -> Integers:
     """Return for each row how many of its records lie in each fold.
 
-    The records are shuffled within their stratum and dealt out like cards, one stratum after the other:
-    folds differ by one record at most, and so do the parts of a stratum. Each record is dealt by itself.
-    If the records of a row were spread evenly instead, every record would find its double in the
-    training data, and a miner would seem to learn what cannot be learned.
+    The records are shuffled within their stratum and dealt out like cards, one stratum after the other: folds
+    differ by one record at most, and so do the parts of a stratum. Each record is dealt by itself. If the
+    records of a row were spread evenly instead, every record would have its duplicate in the training data,
+    and a miner would seem to learn what cannot be learned.
 
     Parameters
     ----------
     weights
         The number of records of each row.
     strata
-        What should be spread evenly, usually the label.
+        The property that is spread evenly, usually the label.
 
     Examples
     --------
@@ -32,13 +32,13 @@ def held_out(weights: Integers, strata: Integers, folds: int, seed: int) -> Inte
     order = np.argsort(strata, kind="stable")
     n_dealt = 0
     for rows in np.split(order, np.flatnonzero(np.diff(strata[order])) + 1):
-        left = weights[rows].astype(np.int64)
-        n_after = n_dealt + int(left.sum())
+        remaining = weights[rows].astype(np.int64)
+        n_after = n_dealt + int(remaining.sum())
         for fold in range(folds):
             share = _dealt(n_after, fold, folds) - _dealt(n_dealt, fold, folds)
-            drawn = rng.multivariate_hypergeometric(left, share, method="marginals")
+            drawn = rng.multivariate_hypergeometric(remaining, share, method="marginals")
             held[rows, fold] = drawn
-            left -= drawn
+            remaining -= drawn
         n_dealt = n_after
     return held
 

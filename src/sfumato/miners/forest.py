@@ -1,9 +1,9 @@
-"""A random forest that draws records, not rows: equal records put together give the same forest as apart."""
+"""A random forest that draws records, not rows, so that merging equal records does not change it."""
 
 from __future__ import annotations
 
 from math import isqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -37,29 +37,27 @@ class Forest:
 
     def fit(self, features: Floats, labels: Integers, sample_weight: Floats) -> Forest:
         """Grow the trees."""
+        from sklearn.tree import DecisionTreeClassifier
+
         rng = np.random.default_rng(self.seed)
         total = sample_weight.sum()
         n_records = max(round(float(total)), 1)
         self._classes = np.unique(labels)
-        self._grown = [
-            self._tree(features, labels, rng.multinomial(n_records, sample_weight / total), rng)
-            for _ in range(self.trees)
-        ]
-        return self
-
-    def _tree(self, features: Floats, labels: Integers, drawn: Integers, rng: np.random.Generator) -> Any:
-        from sklearn.tree import DecisionTreeClassifier
-
         n_columns = features.shape[1]
-        least = self.smallest_leaf / drawn.sum() if self.smallest_leaf > 1 else 0.0
-        tree = DecisionTreeClassifier(
-            criterion="entropy",
-            max_features=isqrt(n_columns) if self.features == "root" else n_columns.bit_length(),
-            min_weight_fraction_leaf=min(least, 0.5),
-            random_state=int(rng.integers(2**31)),
-        )
-        inside = drawn > 0
-        return tree.fit(features[inside], labels[inside], sample_weight=drawn[inside].astype(np.float64))
+        self._grown = []
+        for _ in range(self.trees):
+            drawn = rng.multinomial(n_records, sample_weight / total)
+            least = self.smallest_leaf / drawn.sum() if self.smallest_leaf > 1 else 0.0
+            tree = DecisionTreeClassifier(
+                criterion="entropy",
+                max_features=isqrt(n_columns) if self.features == "root" else n_columns.bit_length(),
+                min_weight_fraction_leaf=min(least, 0.5),
+                random_state=int(rng.integers(2**31)),
+            )
+            inside = drawn > 0
+            weights = drawn[inside].astype(np.float64)
+            self._grown.append(tree.fit(features[inside], labels[inside], sample_weight=weights))
+        return self
 
     def predict(self, features: Floats) -> Integers:
         """Return the label with the largest mean probability."""

@@ -1,4 +1,4 @@
-"""What a release reveals about the values of one attribute, as numbers and as shares."""
+"""Derive the released values of one attribute, as numbers and as shares."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.data.kinds import Kind
-from sfumato.data.table import (
-    Value,
-)
+from sfumato.data.table import Value
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
-from sfumato.runtime.numerals import (
-    number,
-)
+from sfumato.runtime.numerals import number
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +32,9 @@ class Shares:
         kinds = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         order = np.lexsort((np.arange(len(kinds)), -self.shares, kinds))
         filled = np.diff(self.starts) > 0
-        found = np.full(len(filled), -1, dtype=np.int64)
-        found[filled] = self.values[order[self.starts[:-1][filled]]]
-        return found
+        likeliest = np.full(len(filled), -1, dtype=np.int64)
+        likeliest[filled] = self.values[order[self.starts[:-1][filled]]]
+        return likeliest
 
     def mean(self, of_value: Floats) -> Floats:
         """Return for each kind the mean of what its values stand for, one number or one line each."""
@@ -68,13 +64,13 @@ def published(release: Release, name: str) -> tuple[Integers, Shares]:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What the released values of a numeric attribute are as numbers.
+    """The released values of a numeric attribute as numbers.
 
     Parameters
     ----------
     middle
-        The middle of each released set; for the whole domain (``*``) the mean of the domain's numbers;
-        a noisy number as it is; not a number where the released value says nothing but *missing*.
+        The middle of each released set; for the whole domain (``*``) the mean of the domain's numbers; a
+        noisy number as it is; NaN for a missing value.
     width
         The distance between the ends of each released set.
     """
@@ -84,9 +80,9 @@ class Numbers:
 
 
 def numbers_of(cells: Cells, kind: Kind) -> Numbers | None:
-    """Return the released values as numbers, or nothing where they are none."""
+    """Return the released values as numbers; ``None`` if some are no numbers."""
     if cells.sets is None:
-        plain = cells.domain or tuple(None if each is None else number(each) for each in cells.labels)
+        plain = cells.domain or tuple(None if label is None else number(label) for label in cells.labels)
         if any(value is None and label is not None for value, label in zip(plain, cells.labels, strict=True)):
             return None
         known = as_numbers(plain)
@@ -105,7 +101,7 @@ def numbers_of(cells: Cells, kind: Kind) -> Numbers | None:
 
 
 def as_numbers(values: tuple[Value, ...]) -> Floats | None:
-    """Return the values as numbers, missing ones as not a number; nothing if some are no numbers."""
+    """Return the values as numbers, missing ones as NaN; ``None`` if some are no numbers."""
     if any(isinstance(value, str) for value in values):
         return None
     return np.array([np.nan if value is None else float(value) for value in values])

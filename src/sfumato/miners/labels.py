@@ -64,46 +64,34 @@ def true_codes(release: Release, target: str) -> Codes:
     cells = release.cells[target]
     exchanged = release.group_of is not None and target in release.schema.sensitive
     if exchanged or cells.sets is None or not cells.sets.exact:
-        raise DataError(f"the true values of {target!r} are not known; give the original beside the release")
+        raise DataError(f"the true values of {target!r} are not known; give the original with the release")
     return cells.sets.members[cells.codes]
 
 
 def labels_of(release: Release, target: str, predicts: Predicts, label: Label, seed: int) -> Labels:
-    """Return what a miner is trained on.
+    """Return the training labels of a miner.
 
-    A released set is a label of every value in it, each with the same share; a value that is known
-    only for a group is a label of all values of the group, each with its share there.
+    A released set is a label of every value in it, each with the same share. A value that is published only
+    for its group is a label of all values of the group, each with its share in the group.
     """
+    cells, domain = release.cells[target], target_domain(release, target)
     if label == "true":
-        return _true(release, target, predicts, seed)
-    kind_of, shares = published(release, target)
-    cells = release.cells[target]
-    if predicts == "number":
-        return _numeric(
-            kind_of, shares, _needed(numbers_of(cells, release.schema.kind(target)), target), seed
-        )
-    return Labels(kind_of, _spread(shares, _members(release, target, cells)), None, seed)
-
-
-def _true(release: Release, target: str, predicts: Predicts, seed: int) -> Labels:
-    kind_of = true_codes(release, target).astype(np.int64)
-    domain = target_domain(release, target)
-    shares = single(np.arange(len(domain)))
+        kind_of: Integers = true_codes(release, target).astype(np.int64)
+        shares = single(np.arange(len(domain)))
+    else:
+        kind_of, shares = published(release, target)
     if predicts == "category":
+        if label == "released":
+            shares = _spread(shares, _members(release, target, cells))
         return Labels(kind_of, shares, None, seed)
-    known = as_numbers(domain)
-    exact = None if known is None else Numbers(known, np.zeros(len(known)))
-    return _numeric(kind_of, shares, _needed(exact, target), seed)
-
-
-def _needed(numbers: Numbers | None, target: str) -> Numbers:
+    if label == "released":
+        numbers = numbers_of(cells, release.schema.kind(target))
+    else:
+        exact = as_numbers(domain)
+        numbers = None if exact is None else Numbers(exact, np.zeros(len(exact)))
     if numbers is None:
         raise DataError(f"the released values of {target!r} are no numbers; predict a category instead")
-    return numbers
-
-
-def _numeric(kind_of: Integers, shares: Shares, numbers: Numbers, seed: int) -> Labels:
-    """Label each kind with the mean of its numbers; what is missing is no label."""
+    # each kind is labelled with the mean of its numbers, without the missing ones
     known = ~np.isnan(numbers.middle)
     certain = shares.mean(known.astype(np.float64))
     total = shares.mean(np.where(known, numbers.middle, 0.0))

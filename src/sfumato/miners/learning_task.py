@@ -21,7 +21,7 @@ MOST_EXAMPLES = 500_000
 
 @dataclass(frozen=True, eq=False)
 class LearningTask:
-    """Patterns, labelled examples of them, and which examples each fold leaves out.
+    """Patterns, labelled examples of them, and the examples that each fold holds out.
 
     Parameters
     ----------
@@ -31,27 +31,27 @@ class LearningTask:
         For each example its pattern and its label: a code or a number.
     held
         For each example the weight that lies in each fold.
-    asked
-        For each pattern the folds that want a prediction of it.
+    requested
+        For each pattern the folds that need a prediction of it.
     """
 
     patterns: Floats
     pattern: Integers
     label: Integers | Floats
     held: Floats
-    asked: Booleans
+    requested: Booleans
 
     @property
     def folds(self) -> list[int]:
-        """The folds that want predictions."""
-        return [int(fold) for fold in np.flatnonzero(self.asked.any(axis=0))]
+        """The folds that need predictions."""
+        return [int(fold) for fold in np.flatnonzero(self.requested.any(axis=0))]
 
     @cached_property
     def key(self) -> str:
         """A hash of everything, to send a task only once."""
         digest = hashlib.sha256()
-        for each in fields(self):
-            array = np.ascontiguousarray(getattr(self, each.name))
+        for field in fields(self):
+            array = np.ascontiguousarray(getattr(self, field.name))
             digest.update(str((array.shape, array.dtype)).encode())
             digest.update(array.tobytes())
         return digest.hexdigest()
@@ -72,7 +72,7 @@ def pose(
     pattern, kind = np.empty(n_pairs, np.int64), np.empty(n_pairs, np.int64)
     pattern[pair_of], kind[pair_of] = pattern_of, labels.kind_of
     pair, value, share = _examples(labels, kind)
-    weight = _added(held, pair_of, n_pairs)[pair] * share[:, None]
+    weight = _summed(held, pair_of, n_pairs)[pair] * share[:, None]
     example_of, n_examples = number_rows(
         [pattern[pair], value], [len(patterns), int(value.max(initial=0)) + 1], len(pair)
     )
@@ -82,38 +82,33 @@ def pose(
         patterns=patterns.astype(np.float32),
         pattern=own_pattern,
         label=own_value if labels.numbers is None else labels.numbers[own_value],
-        held=_added(weight, example_of, n_examples),
-        asked=_added(held, pattern_of, len(patterns)) > 0,
+        held=_summed(weight, example_of, n_examples),
+        requested=_summed(held, pattern_of, len(patterns)) > 0,
     )
     return task, pattern_of
 
 
 def _examples(labels: Labels, kind: Integers) -> tuple[Integers, Integers, Floats]:
-    """Return pair, value and share of every example; too many are thinned out by drawing."""
+    """Return pair, value and share of every example; of too many, values are drawn by their shares."""
     shares = labels.shares
     sizes = np.diff(shares.starts)[kind]
-    if sizes.sum() > MOST_EXAMPLES:
-        return _drawn(labels, kind, max(MOST_EXAMPLES // len(kind), 1))
-    pair = np.repeat(np.arange(len(kind)), sizes)
-    entry = np.repeat(shares.starts[kind] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(pair))
-    return pair, shares.values[entry], shares.shares[entry]
-
-
-def _drawn(labels: Labels, kind: Integers, n_draws: int) -> tuple[Integers, Integers, Floats]:
-    """Draw so many values for each pair by their shares."""
-    shares = labels.shares
+    if sizes.sum() <= MOST_EXAMPLES:
+        pair = np.repeat(np.arange(len(kind)), sizes)
+        entry = np.repeat(shares.starts[kind] - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(pair))
+        return pair, shares.values[entry], shares.shares[entry]
+    n_draws = max(MOST_EXAMPLES // len(kind), 1)
     ends = np.cumsum(shares.shares)
     before = np.append(0.0, ends)
     rng = np.random.default_rng(labels.seed)
     low, high = before[shares.starts[kind]], before[shares.starts[kind + 1]]
-    pair = np.flatnonzero(np.diff(shares.starts)[kind] > 0).repeat(n_draws)
+    pair = np.flatnonzero(sizes > 0).repeat(n_draws)
     point = low[pair] + rng.random(len(pair)) * (high - low)[pair]
     entry = np.searchsorted(ends, point, side="right")
     entry = np.clip(entry, shares.starts[kind[pair]], shares.starts[kind[pair] + 1] - 1)
     return pair, shares.values[entry], np.full(len(pair), 1 / n_draws)
 
 
-def _added(weights: Integers | Floats, group: Integers, n_groups: int) -> Floats:
+def _summed(weights: Integers | Floats, group: Integers, n_groups: int) -> Floats:
     """Add up the lines of each group."""
     columns = [np.bincount(group, column, minlength=n_groups) for column in weights.T]
     return np.column_stack(columns)

@@ -1,4 +1,4 @@
-"""Estimators that scikit-learn lacks or that it does not weigh: Bayes, one rule, neighbours."""
+"""Estimators that scikit-learn lacks, or has without weights: Bayes, one rule, neighbours."""
 
 from __future__ import annotations
 
@@ -38,19 +38,18 @@ class OneDependence:
 
     def predict(self, features: Floats) -> Integers:
         """Return the likeliest label of each pattern."""
-        scores = [self._score(features, *known) for known in zip(self._alone, self._given, strict=True)]
+        scores = []
+        for alone, given in zip(self._alone, self._given, strict=True):
+            # the logarithm of the mean joint probability, with every present column once as the parent
+            with np.errstate(divide="ignore"):
+                joint = features @ given.T + alone + np.log(features)
+            largest = joint.max(axis=1)
+            scores.append(largest + np.log(np.exp(joint - largest[:, None]).sum(axis=1)))
         return self._classes[np.argmax(np.column_stack(scores), axis=1)]
-
-    def _score(self, features: Floats, alone: Floats, given: Floats) -> Floats:
-        """Return the logarithm of the mean joint probability, every present column once as the parent."""
-        with np.errstate(divide="ignore"):
-            each = features @ given.T + alone + np.log(features)
-        largest = each.max(axis=1)
-        return largest + np.log(np.exp(each - largest[:, None]).sum(axis=1))
 
 
 class BestRule:
-    """The one attribute whose values alone tell the label best."""
+    """The one attribute that predicts the label best by itself."""
 
     def fit(self, features: Floats, labels: Integers, sample_weight: Floats) -> BestRule:
         """Take the attribute with the fewest errors; a value that was not seen gets the commonest label."""
@@ -70,9 +69,9 @@ class BestRule:
 
     def predict(self, features: Floats) -> Integers:
         """Return the commonest label of each pattern's value."""
-        asked = features[:, self._column]
-        place = np.minimum(np.searchsorted(self._values, asked), len(self._values) - 1)
-        return np.where(self._values[place] == asked, self._answers[place], self._else)
+        values = features[:, self._column]
+        place = np.minimum(np.searchsorted(self._values, values), len(self._values) - 1)
+        return np.where(self._values[place] == values, self._answers[place], self._else)
 
 
 class Neighbours:
