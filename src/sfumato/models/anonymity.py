@@ -21,8 +21,8 @@ from sfumato.runtime.arrays import Floats
 class KAnonymity(PrivacyModel):
     """Everybody shares their quasi-identifiers with at least k - 1 others.
 
-    Where somebody has several records, different people are counted: records of one person never protect
-    that person.
+    If a person has several records, different people are counted: a person's own records never protect that
+    person.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class KAnonymity(PrivacyModel):
 
     @property
     def smallest_class(self) -> int:
-        """The size that is asked for."""
+        """The required size."""
         return self.k
 
     def scores(self, classes: EquivalenceClasses) -> Floats:
@@ -67,7 +67,7 @@ class KAnonymity(PrivacyModel):
         return classes.people.astype(np.float64)
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
-        """Return what every finer node must suppress of each class: all, where it is too small."""
+        """Return what every finer node must suppress of each class: all of it, if it is too small."""
         return lacking(self, classes)
 
 
@@ -83,7 +83,7 @@ class AlphaKAnonymity(PrivacyModel):
     k
         The smallest size of a class.
     alphas
-        Another largest share for single values, by name; a value that is named here ignores ``alpha``.
+        The largest share of single values, by name; a value in this mapping ignores ``alpha``.
 
     References
     ----------
@@ -118,7 +118,7 @@ class AlphaKAnonymity(PrivacyModel):
 
     @property
     def smallest_class(self) -> int:
-        """The size that is asked for."""
+        """The required size."""
         return self.k
 
     @property

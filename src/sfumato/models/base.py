@@ -18,7 +18,7 @@ from sfumato.registry.plugin_errors import blamed_on
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.runtime.errors import ParameterError
 
-# A score this near to the limit, in relation to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3.
+# a score this close to the limit, relative to it, is a tie: 0.1 + 0.2 must keep a limit of 0.3
 _TIE = 1e-12
 
 
@@ -42,13 +42,13 @@ class PrivacyModel(ABC):
     parameter
         The field that holds the limit.
     of_people
-        Whether ``monotone`` and ``lost_share`` also hold where a person has records in several classes, so
-        that the people of two classes are fewer than those of each together.
+        Whether ``monotone`` and ``lost_share`` also hold if a person has records in several classes, so
+        that two classes together have fewer people than the sum of both.
     asks_only_size
-        Whether ``smallest_class`` is all that it asks of a class. A derived model may ask for more, so that
-        it must declare it again.
+        Whether ``smallest_class`` is the only requirement on a class. A derived model may require more, so
+        it must declare this again.
     words
-        What the level reached means to a reader; without them the docstring speaks.
+        The meaning of the level for a reader; by default the docstring.
 
     A model may also define ``lost_share(classes)``, a bound that makes searches faster: see
     `sfumato.models.bounds`.
@@ -97,7 +97,7 @@ class PrivacyModel(ABC):
 
     @property
     def named_values(self) -> tuple[str, ...]:
-        """The sensitive values that the model speaks of by name."""
+        """The sensitive values that the model names."""
         return ()
 
     def keeps_limit(self, classes: EquivalenceClasses) -> Booleans:
@@ -129,7 +129,7 @@ class PrivacyModel(ABC):
 
 @dataclass(frozen=True)
 class Conjunction(PrivacyModel):
-    """Several models that must all hold. Made by ``&``, never registered by itself."""
+    """Several models that must all hold. Built by ``&`` and never registered."""
 
     models: tuple[PrivacyModel, ...]
 
@@ -145,7 +145,7 @@ class Conjunction(PrivacyModel):
 
     @property
     def limit(self) -> float:
-        """All of them."""
+        """The number of single models."""
         return float(len(self.parts))
 
     @property
@@ -161,7 +161,7 @@ class Conjunction(PrivacyModel):
 
 
 def all_of(models: Iterable[PrivacyModel]) -> PrivacyModel:
-    """Return the model that holds when all of these hold, the same in whatever order they are given."""
+    """Return the model that holds if all of these hold; their order does not matter."""
     every = (single for model in models for single in model.written)
     written = tuple(sorted(every, key=lambda single: (single.guards != "identity", type(single).__name__)))
     names = [type(single).__name__ for single in written]
@@ -176,12 +176,12 @@ def worst_attribute(
     """Return for each class the least safe score over all sensitive attributes."""
     if not classes.sensitive:
         raise ParameterError("the model needs a sensitive attribute; give one attribute role = 'sensitive'")
-    each = [score(counts) for counts in classes.sensitive.values()]
-    return np.min(each, axis=0) if better == "higher" else np.max(each, axis=0)
+    scores = [score(counts) for counts in classes.sensitive.values()]
+    return np.min(scores, axis=0) if better == "higher" else np.max(scores, axis=0)
 
 
 def build_model(written: Mapping[str, Any]) -> PrivacyModel:
-    """Make a model from ``{"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}``: all must hold."""
+    """Build a model from ``{"k-anonymity": {"k": 5}, "t-closeness": {"t": 0.2}}``: all must hold."""
     if not isinstance(written, Mapping) or not written:
         raise ParameterError(
             "a model is written { name = { parameter = value } }, for example { k-anonymity = { k = 5 } }"

@@ -30,10 +30,10 @@ class DeltaDisclosure(PrivacyModel):
     delta
         The bound.
     base
-        The base of the logarithm: e unless told otherwise; ARX uses 2.
+        The base of the logarithm, e by default; ARX uses 2.
     absent
-        What a value that a group lacks does: it ``violates`` (the ratio is 0, its logarithm infinite:
-        the paper's definition), or it is ``ignored``, as ARX and pyCANON compute it.
+        How a value that a group lacks counts: it ``violates`` (the ratio is 0, its logarithm infinite: the
+        paper's definition), or it is ``ignored``, as in ARX and pyCANON.
 
     References
     ----------
@@ -140,12 +140,12 @@ class BetaLikeness(PrivacyModel):
 
     def lost_share(self, classes: EquivalenceClasses) -> Floats:
         """Return what every finer node must suppress of each class: what has gained too much."""
-        return capped_share(classes, self._caps)
 
-    def _caps(self, sensitive: SensitiveCounts) -> Floats:
-        gains = self.beta if self.variant == "basic" else np.minimum(self.beta, -np.log(sensitive.priors))
-        caps: Floats = (1 + gains) * sensitive.priors
-        return caps
+        def caps(sensitive: SensitiveCounts) -> Floats:
+            gains = self.beta if self.variant == "basic" else np.minimum(self.beta, -np.log(sensitive.priors))
+            return np.asarray((1 + gains) * sensitive.priors)
+
+        return capped_share(classes, caps)
 
 
 def largest_quotients(sensitive: SensitiveCounts) -> Floats:

@@ -1,9 +1,9 @@
-"""What a privacy model says of a class before it is known how the class falls apart at a finer node.
+"""Bound what every finer node must suppress of a class, before the class is split there.
 
-At a finer node the class falls into parts, some kept and some suppressed, and its distribution is the
-mean of theirs. A model declares in ``lost_share(classes)`` what follows from that; three rules serve most.
-Where somebody has records in several parts their distributions have no such mean, and only models that say
-so (``of_people``) know anything.
+At a finer node the class is split into parts, some kept and some suppressed, and its distribution is the mean
+of theirs. A model declares the consequence in ``lost_share(classes)``; most models use one of three rules. If
+a person has records in several parts, the distributions have no such mean, and only models that declare
+``of_people`` have a bound.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from sfumato.registry.declarations import own
 from sfumato.registry.plugin_errors import blamed_on
 from sfumato.runtime.arrays import Floats
 
-# A model lets a score this near to its limit pass, and so do the bounds here.
+# a model accepts a score this close to its limit, and so do the bounds here
 _TIE = 1e-11
 
 
 def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
     """Return for each class the share of its records that every finer node must suppress, at least.
 
-    Of a model that declares no ``lost_share`` of its own nothing is known; a derived one may score
-    otherwise, so that it must declare it again.
+    A model without a ``lost_share`` of its own has no bound. A derived model may have other scores, so it
+    must declare ``lost_share`` again.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def lost_share(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
 
 
 def lacking(part: PrivacyModel, classes: EquivalenceClasses) -> Floats:
-    """Return 1 where a model fails: what a class lacks (records, different values) its parts lack too."""
+    """Return 1 for a failing class: if it lacks records or different values, so do its parts."""
     return (~part.keeps_limit(classes)).astype(np.float64)
 
 
@@ -73,11 +73,11 @@ def capped_share(classes: EquivalenceClasses, caps: Callable[[SensitiveCounts], 
     caps
         Gives for each value of each class, as `SensitiveCounts` lists them, its largest share.
     """
-    return worst_attribute(classes, "lower", lambda sensitive: _capped(sensitive, caps(sensitive)))
 
+    def lost(sensitive: SensitiveCounts) -> Floats:
+        highest = caps(sensitive) * (1 + _TIE) + _TIE
+        over = sensitive.shares > highest
+        excess: Floats = sensitive.total(np.where(over, sensitive.shares - highest, 0.0))
+        return excess / np.maximum(1 - sensitive.total(np.where(over, highest, 0.0)), 1e-300)
 
-def _capped(sensitive: SensitiveCounts, caps: Floats) -> Floats:
-    highest = caps * (1 + _TIE) + _TIE
-    over = sensitive.shares > highest
-    excess: Floats = sensitive.total(np.where(over, sensitive.shares - highest, 0.0))
-    return excess / np.maximum(1 - sensitive.total(np.where(over, highest, 0.0)), 1e-300)
+    return worst_attribute(classes, "lower", lost)

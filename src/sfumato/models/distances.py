@@ -1,7 +1,7 @@
-"""Distances between the sensitive distribution of each group and the prior, each with what it declares.
+"""Distances between the sensitive distribution of each group and the prior.
 
-Ours are computed from the values that occur in a group alone: what an absent value contributes is known from
-the prior.
+The built-in ones look only at the values that occur in a group: the contribution of an absent value follows
+from the prior.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sfumato.registry.methods import register
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.errors import MethodFailed, ParameterError, suggestion
 
-# Equal distributions, computed in two ways, may differ in the last digit: they have distance 0.
+# equal distributions, computed in two ways, may differ in the last digit: they have distance 0
 _ROUNDING = 1e-13
 
 
@@ -30,7 +30,7 @@ class Distance:
     Parameters
     ----------
     name
-        What models and measures call it.
+        The name for models and measures.
     between
         Returns the distance of each group.
     convex
@@ -39,11 +39,11 @@ class Distance:
     monotone
         Whether the distance of a mean of distributions is at most the largest of their distances, as of every
         increasing function of a convex distance. Merged groups then stay within a limit that each keeps, so
-        searches go on only from nodes that keep it. A false claim makes them miss the best node.
+        searches continue only from nodes that keep it. If this is false, they miss the best node.
     largest
         A number that no distance exceeds; infinite if there is none.
     needs_order
-        Whether it takes values that have an order.
+        Whether the values must have an order.
 
     Examples
     --------
@@ -78,14 +78,14 @@ class Distance:
         return self.convex or self.monotone
 
     def of(self, sensitive: SensitiveCounts) -> Floats:
-        """Return the distance of each group; one of a plug-in is checked."""
+        """Return the distance of each group; the result of a plug-in is checked."""
         if methods.is_ours(self.module):
             return self.between(sensitive)
         n_groups = len(sensitive.starts) - 1
         try:
             distances = np.asarray(self.between(sensitive), dtype=np.float64)
         except Exception as error:
-            # what a plug-in says of its own exception may show a value
+            # the text of a plug-in's exception may show a value
             raise self._failed(f"raises {type(error).__name__}") from error
         if distances.shape != (n_groups,):
             raise self._failed(f"returns not one number for each of {n_groups:,} groups")
@@ -128,7 +128,7 @@ def jensen_shannon(sensitive: SensitiveCounts) -> Floats:
     """Return JS(p(E, ·), p(T, ·)) in [0, log 2]."""
     share, prior = sensitive.shares, sensitive.priors
     middle = (share + prior) / 2
-    present = share * np.log(share / middle) + prior * _log_ratio(prior, middle)
+    present = share * np.log(share / middle) + prior * np.log(np.where(prior > 0, prior, middle) / middle)
     absent = np.maximum(1.0 - sensitive.total(prior), 0.0) * math.log(2)
     return _rounded(np.minimum((sensitive.total(present) + absent) / 2, math.log(2)))
 
@@ -215,10 +215,6 @@ def require_order(classes: EquivalenceClasses, method: str) -> None:
 
 def _rounded(distances: Floats) -> Floats:
     return np.where(distances < _ROUNDING, 0.0, distances)
-
-
-def _log_ratio(above: Floats, below: Floats) -> Floats:
-    return np.log(np.where(above > 0, above, below) / below)
 
 
 for _distance in (

@@ -1,4 +1,4 @@
-"""The order in which classes are suppressed when size and diversity are preferred one before the other."""
+"""The order in which classes are suppressed, if size comes before diversity or diversity before size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel, worst_attribute
 from sfumato.registry.declarations import Better, RecordCount, Words
 from sfumato.registry.methods import register
-from sfumato.runtime.arrays import Floats, Integers
+from sfumato.runtime.arrays import Floats
 
 DiversityName = Literal["probabilistic", "distinct"]
 
@@ -36,7 +36,7 @@ class SafetyOrder(PrivacyModel):
         ``l`` orders the classes by size and those of equal size by diversity (k << l in the paper); ``k``
         the other way round.
     diversity
-        What diversity is: ``probabilistic``, or ``distinct`` for the number of different values.
+        The measure of diversity: ``probabilistic``, or ``distinct`` for the number of different values.
 
     References
     ----------
@@ -76,14 +76,11 @@ class SafetyOrder(PrivacyModel):
 
         def score(sensitive: SensitiveCounts) -> Floats:
             sizes = sensitive.sizes.astype(np.float64)
-            diversities = self._diversities(sensitive)
+            diversities = sensitive.n_different
+            if self.diversity == "probabilistic":
+                diversities = sensitive.sizes // sensitive.largest(sensitive.counts)
             if self.prefer == "l":
                 return np.where(diversities < self.d2, sizes - 0.5, sizes)
             return np.select([diversities < self.d2, diversities > self.d2], [0.0, np.inf], sizes)
 
         return worst_attribute(classes, self.better, score)
-
-    def _diversities(self, sensitive: SensitiveCounts) -> Integers:
-        if self.diversity == "distinct":
-            return sensitive.n_different
-        return sensitive.sizes // sensitive.largest(sensitive.counts)
