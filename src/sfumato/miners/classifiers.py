@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from sfumato.miners.base import Encoding
-from sfumato.miners.declared import Classifier, Made
+from sfumato.miners.estimator_spec import Classifier, EstimatorSpec
 from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.methods import register
 
@@ -22,7 +22,7 @@ class Majority(Classifier):
     'category'
     """
 
-    made: ClassVar[Made] = Made("sklearn.dummy.DummyClassifier", fixed={"strategy": "prior"})
+    spec: ClassVar = EstimatorSpec("sklearn.dummy.DummyClassifier", fixed={"strategy": "prior"})
 
 
 @register
@@ -41,7 +41,7 @@ class OneRule(Classifier):
     """
 
     encoding: ClassVar[Encoding] = "codes"
-    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.BestRule")
+    spec: ClassVar = EstimatorSpec("sfumato.miners.simple_estimators.BestRule")
 
 
 @register
@@ -63,7 +63,7 @@ class NaiveBayes(Classifier):
     smoothing: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
-    made: ClassVar[Made] = Made("sklearn.naive_bayes.MultinomialNB", {"alpha": "smoothing"})
+    spec: ClassVar = EstimatorSpec("sklearn.naive_bayes.MultinomialNB", {"alpha": "smoothing"})
 
 
 @register
@@ -89,7 +89,9 @@ class DependentBayes(Classifier):
     smoothing: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
     encoding: ClassVar[Encoding] = "bins"
-    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.OneDependence", {"smoothing": "smoothing"})
+    spec: ClassVar = EstimatorSpec(
+        "sfumato.miners.simple_estimators.OneDependence", {"smoothing": "smoothing"}
+    )
 
 
 @register
@@ -110,7 +112,7 @@ class LogisticRegression(Classifier):
 
     c: Annotated[float, AtLeast(1e-6), AtMost(1e6)] = 1.0
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.linear_model.LogisticRegression", {"C": "c"}, {"max_iter": 200}, "MinMaxScaler"
     )
 
@@ -133,7 +135,7 @@ class LinearSVM(Classifier):
 
     c: Annotated[float, AtLeast(1e-6), AtMost(1e6)] = 1.0
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.svm.LinearSVC", {"C": "c"}, {"dual": False, "tol": 1e-3}, "MinMaxScaler"
     )
 
@@ -156,7 +158,7 @@ class NearestNeighbours(Classifier):
 
     k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sfumato.miners.simple_estimators.Neighbours", {"k": "k"}, {"averages": False}
     )
 
@@ -182,7 +184,7 @@ class NeuralNetwork(Classifier):
     hidden: Annotated[int, Above(0), AtMost(10_000)] = 32
     epochs: Annotated[int, Above(0), AtMost(10_000)] = 20
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.neural_network.MLPClassifier",
         {"hidden_layer_sizes": "hidden", "max_iter": "epochs"},
         scaled="MinMaxScaler",

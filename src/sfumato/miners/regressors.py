@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from sfumato.miners.declared import Made, Regressor
+from sfumato.miners.estimator_spec import EstimatorSpec, Regressor
 from sfumato.registry.declarations import Above, AtMost
 from sfumato.registry.methods import register
 
@@ -21,7 +21,7 @@ class MeanNumber(Regressor):
     'number'
     """
 
-    made: ClassVar[Made] = Made("sklearn.dummy.DummyRegressor", fixed={"strategy": "mean"})
+    spec: ClassVar = EstimatorSpec("sklearn.dummy.DummyRegressor", fixed={"strategy": "mean"})
 
 
 @register
@@ -35,7 +35,7 @@ class LinearRegression(Regressor):
     'number'
     """
 
-    made: ClassVar[Made] = Made("sklearn.linear_model.LinearRegression", scaled="StandardScaler")
+    spec: ClassVar = EstimatorSpec("sklearn.linear_model.LinearRegression", scaled="StandardScaler")
 
 
 @register
@@ -56,7 +56,9 @@ class RidgeRegression(Regressor):
 
     penalty: Annotated[float, Above(0), AtMost(1e9)] = 1.0
 
-    made: ClassVar[Made] = Made("sklearn.linear_model.Ridge", {"alpha": "penalty"}, scaled="StandardScaler")
+    spec: ClassVar = EstimatorSpec(
+        "sklearn.linear_model.Ridge", {"alpha": "penalty"}, scaled="StandardScaler"
+    )
 
 
 @register
@@ -74,7 +76,7 @@ class HuberRegression(Regressor):
     'number'
     """
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.linear_model.HuberRegressor", fixed={"max_iter": 500}, scaled="StandardScaler"
     )
 
@@ -97,7 +99,7 @@ class RegressionTree(Regressor):
 
     smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 20
 
-    made: ClassVar[Made] = Made("sklearn.tree.DecisionTreeRegressor", {"min_samples_leaf": "smallest"})
+    spec: ClassVar = EstimatorSpec("sklearn.tree.DecisionTreeRegressor", {"min_samples_leaf": "smallest"})
 
 
 @register
@@ -122,7 +124,7 @@ class RegressionForest(Regressor):
 
     trees: Annotated[int, Above(0), AtMost(10_000)] = 50
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.ensemble.RandomForestRegressor",
         {"n_estimators": "trees"},
         {"min_samples_leaf": 5, "max_features": 1 / 3},
@@ -151,7 +153,7 @@ class RegressionBoosting(Regressor):
 
     rounds: Annotated[int, Above(0), AtMost(10_000)] = 100
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.ensemble.HistGradientBoostingRegressor", {"max_iter": "rounds"}, {"early_stopping": False}
     )
 
@@ -174,4 +176,6 @@ class RegressionNeighbours(Regressor):
 
     k: Annotated[int, Above(0), AtMost(1_000_000)] = 15
 
-    made: ClassVar[Made] = Made("sfumato.miners.simple_estimators.Neighbours", {"k": "k"}, {"averages": True})
+    spec: ClassVar = EstimatorSpec(
+        "sfumato.miners.simple_estimators.Neighbours", {"k": "k"}, {"averages": True}
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, get_args
 
-from sfumato.miners.declared import Classifier, Made
+from sfumato.miners.estimator_spec import Classifier, EstimatorSpec
 from sfumato.miners.forest import Features
 from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.methods import register
@@ -43,7 +43,7 @@ class DecisionTree(Classifier):
     confidence: Annotated[float, AtLeast(1e-9), AtMost(0.5)] = 0.25
     smallest: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sfumato.miners.c45_tree.PrunedTree", {"confidence": "confidence", "smallest": "smallest"}
     )
 
@@ -59,7 +59,7 @@ class DecisionStump(Classifier):
     'category'
     """
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.tree.DecisionTreeClassifier", fixed={"criterion": "entropy", "max_depth": 1}
     )
 
@@ -75,7 +75,7 @@ class RandomTree(Classifier):
     'category'
     """
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.tree.DecisionTreeClassifier", fixed={"criterion": "entropy", "max_features": "log2"}
     )
 
@@ -111,7 +111,7 @@ class RandomForest(Classifier):
     smallest_leaf: Annotated[int, Above(0), AtMost(1_000_000_000)] = 2
     features: Features = "root"
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sfumato.miners.forest.Forest",
         {"trees": "trees", "smallest_leaf": "smallest_leaf", "features": "features"},
     )
@@ -144,7 +144,7 @@ class ExtraTrees(Classifier):
 
     trees: Annotated[int, Above(0), AtMost(10_000)] = 50
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.ensemble.ExtraTreesClassifier", {"n_estimators": "trees"}, {"min_samples_leaf": 2}
     )
 
@@ -171,7 +171,7 @@ class GradientBoosting(Classifier):
 
     rounds: Annotated[int, Above(0), AtMost(10_000)] = 50
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.ensemble.HistGradientBoostingClassifier", {"max_iter": "rounds"}, {"early_stopping": False}
     )
 
@@ -198,8 +198,8 @@ class AdaBoost(Classifier):
 
     rounds: Annotated[int, Above(0), AtMost(10_000)] = 30
 
-    made: ClassVar[Made] = Made(
+    spec: ClassVar = EstimatorSpec(
         "sklearn.ensemble.AdaBoostClassifier",
         {"n_estimators": "rounds"},
-        {"estimator": Made("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 3})},
+        {"estimator": EstimatorSpec("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 3})},
     )

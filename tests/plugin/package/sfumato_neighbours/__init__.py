@@ -16,7 +16,7 @@ import pyarrow as pa
 from sfumato import Recipe, Release, Schema, Table, register
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.data.kinds import Kind, register_kind
-from sfumato.miners.declared import Classifier, Made
+from sfumato.miners.estimator_spec import Classifier, EstimatorSpec
 from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
@@ -161,7 +161,7 @@ class NearestGossip(Classifier):
 
     ears: int = 3
 
-    made: ClassVar[Made] = Made("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": "ears"})
+    spec: ClassVar = EstimatorSpec("sklearn.neighbors.KNeighborsClassifier", {"n_neighbors": "ears"})
 
 
 @register

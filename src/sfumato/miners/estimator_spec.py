@@ -18,23 +18,23 @@ _SEED_NAMES = ("random_state", "seed")
 
 
 @dataclass(frozen=True)
-class Made:
-    """How the estimator of a miner is made; one that takes a seed gets it.
+class EstimatorSpec:
+    """The estimator of a miner; one that takes a seed gets it.
 
     Parameters
     ----------
     of
         The class of the estimator, with its module.
     given
-        The parameters of the estimator that are parameters of the miner: the name of each there and here.
+        The parameters of the estimator that are parameters of the miner, by the name in the estimator.
     fixed
         Its other parameters; one may be an estimator itself.
     scaled
-        The scaler of scikit-learn that all columns pass through first.
+        The scaler of scikit-learn for all columns.
 
     Examples
     --------
-    >>> Made("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 1}).estimator(None, seed=3)
+    >>> EstimatorSpec("sklearn.tree.DecisionTreeClassifier", fixed={"max_depth": 1}).estimator(None, seed=3)
     DecisionTreeClassifier(max_depth=1, random_state=3)
     """
 
@@ -50,7 +50,7 @@ class Made:
         seeds = {name: seed for name in _SEED_NAMES if name in inspect.signature(cls).parameters}
         given = {there: getattr(miner, here) for there, here in self.given.items()}
         fixed = {
-            there: value.estimator(miner, seed) if isinstance(value, Made) else value
+            there: value.estimator(miner, seed) if isinstance(value, EstimatorSpec) else value
             for there, value in self.fixed.items()
         }
         estimator = cls(**given, **fixed, **seeds)
@@ -63,23 +63,23 @@ class Made:
 
 
 class _Declared:
-    made: ClassVar[Made]
+    spec: ClassVar[EstimatorSpec]
 
     def __post_init__(self) -> None:
         check_bounds(self)
 
     def estimator(self, seed: int) -> Any:
         """Return the estimator."""
-        return self.made.estimator(self, seed)
+        return self.spec.estimator(self, seed)
 
 
 class Classifier(_Declared):
-    """A miner that predicts a category, by what it declares in ``made``."""
+    """A miner that predicts a category, by the estimator in ``spec``."""
 
     predicts: ClassVar[Predicts] = "category"
 
 
 class Regressor(_Declared):
-    """A miner that predicts a number, by what it declares in ``made``."""
+    """A miner that predicts a number, by the estimator in ``spec``."""
 
     predicts: ClassVar[Predicts] = "number"
