@@ -211,10 +211,10 @@ def count_classes(
     if people is None:
         return EquivalenceClasses(class_of, sizes, counted)
     # who was counted by their values need not be counted again
-    known = next((each.sizes for each in counted.values()), None)
-    if known is None:
-        known = people_by_group(class_of, n_classes, people.person_of, people.n_people)
-    return EquivalenceClasses(class_of, sizes, counted, known)
+    n_people = next((counts.sizes for counts in counted.values()), None)
+    if n_people is None:
+        n_people = people_by_group(class_of, n_classes, people.person_of, people.n_people)
+    return EquivalenceClasses(class_of, sizes, counted, n_people)
 
 
 def count_sensitive(
@@ -231,8 +231,8 @@ def count_sensitive(
     from sfumato.kernels.row_groups import value_counts
 
     if people is None:
-        found = value_counts(class_of, n_classes, codes, len(prior), weights)
-        return SensitiveCounts(sealed(found[0]), sealed(found[1]), sealed(found[2]), prior, domain)
+        starts, values, counts = map(sealed, value_counts(class_of, n_classes, codes, len(prior), weights))
+        return SensitiveCounts(starts, values, counts, prior, domain)
     starts, values, having, contributions, sizes, different = value_people(
         class_of, n_classes, people.person_of, people.n_people, codes, len(prior), weights
     )

@@ -63,21 +63,21 @@ def _weights(table: Table, name: str, decimal: str, thousands: str) -> Floats:
     """Return how many people the records of each row stand for."""
     column = table[name]
     read = [number(value, decimal, thousands) if isinstance(value, str) else value for value in column.domain]
-    each = np.array([np.nan if value is None else float(value) for value in read])[column.codes]
-    wrong = int(table.weights[~(each > 0)].sum())
+    of_row = np.array([np.nan if value is None else float(value) for value in read])[column.codes]
+    wrong = int(table.weights[~(of_row > 0)].sum())
     if wrong:
         raise SchemaError(
             f"weight {name!r}: {wrong:,} of {table.n_records:,} records have none above 0; give every record "
             "the number of people that it stands for, or leave these records out"
         )
-    total = float(each @ table.weights)
+    total = float(of_row @ table.weights)
     # weights that were made to add up to the records may miss them by rounding
     if total < table.n_records * (1 - 1e-6):
         raise SchemaError(
             f"weight {name!r}: the weights add up to {total:,.6g} people, fewer than the {table.n_records:,} "
             "records; multiply them so that they add up to the population"
         )
-    return sealed(each * table.weights)
+    return sealed(of_row * table.weights)
 
 
 def _membership(table: Table, name: str, person: str | None) -> HouseholdMembers:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from sfumato.reading.dialect import bomb, most_unpacked
 from sfumato.reading.formats import Format, check_columns, damaged, too_large
-from sfumato.reading.sources import ROWS_AT_ONCE, plain_types, validated
+from sfumato.reading.sources import plain_batches, plain_types, validated
 from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError
 
@@ -28,11 +28,10 @@ def read_ipc(path: Path) -> pa.Table:
             is_file_format = source.read(6) == b"ARROW1"
             source.seek(0)
             reader = (pa.ipc.open_file if is_file_format else pa.ipc.open_stream)(source)
+            stream = map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader
             n_left, batches = most_unpacked(path), []
             # one by one, so that a file that grows too much is noticed early
-            for batch in (
-                map(reader.get_batch, range(reader.num_record_batches)) if is_file_format else reader
-            ):
+            for batch in stream:
                 # what is damaged must not be counted: Arrow would look beyond its end
                 batch.validate(full=True)
                 n_left -= batch.nbytes
@@ -67,10 +66,7 @@ class ArrowOnInput:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
-        import pyarrow as pa
-
-        wanted = pa.schema([self.schema.field(name) for name in names])
-        yield from _on_input().select(names).cast(wanted).to_batches(ROWS_AT_ONCE)
+        return plain_batches(_on_input(), names)
 
 
 @cache

@@ -60,8 +60,9 @@ def read_codebook(path: str | Path) -> Codebook:
     require_file(place)
     known = find_format(place)
     if known is None or known.codebook is None:
-        suffixes = [each for some in methods.instances(Format) if some.codebook for each in some.suffixes]
-        raise DataError(f"{place.name} has no labels to read; name a file that ends in {', '.join(suffixes)}")
+        labelled = [known for known in methods.instances(Format) if known.codebook]
+        suffixes = ", ".join(suffix for known in labelled for suffix in known.suffixes)
+        raise DataError(f"{place.name} has no labels to read; name a file that ends in {suffixes}")
     return known.codebook(place)
 
 

@@ -61,7 +61,7 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     --------
     >>> grades = [grade for grade in range(5) for _ in range(10)]
     >>> table = Table.from_arrow({"grade": grades, "word": ["abcde"[g] for g in grades], "n": range(50)})
-    >>> [(each.column, each.other, each.how) for each in relations(table)]
+    >>> [(relation.column, relation.other, relation.how) for relation in relations(table)]
     [('word', 'grade', 'same'), ('grade', 'word', 'same')]
     """
     names, groups = tuple(table.columns), _ColumnGroups.of(table)

@@ -49,6 +49,7 @@ def queried(connection: Connection, query: str) -> pa.Table:
 
 
 def _fetched(cursor: Any) -> pa.Table:
+    """Return all records that a cursor has."""
     import pyarrow as pa
 
     if hasattr(cursor, "fetch_arrow_table"):
@@ -56,16 +57,13 @@ def _fetched(cursor: Any) -> pa.Table:
     names = [facts[0] for facts in cursor.description]
     rows = cursor.fetchall()
     columns: Sequence[Sequence[Any]] = list(zip(*rows, strict=True)) if rows else [()] * len(names)
-    return pa.Table.from_arrays([_array(values) for values in columns], names)
-
-
-def _array(values: Sequence[Any]) -> pa.Array:
-    """Return values of a single type unchanged, mixed ones as text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        known = (type(None), str, int, float)
-        texts = [text(value) if isinstance(value, known) else str(value) for value in values]
-        return pa.array(texts, pa.string())
+    arrays = []
+    for values in columns:
+        try:
+            arrays.append(pa.array(values))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+            # values of several types become text
+            known = (type(None), str, int, float)
+            texts = [text(value) if isinstance(value, known) else str(value) for value in values]
+            arrays.append(pa.array(texts, pa.string()))
+    return pa.Table.from_arrays(arrays, names)

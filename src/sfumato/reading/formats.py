@@ -155,7 +155,7 @@ def suffix_of(name: str) -> str | None:
     """
     lowered = name.lower()
     endings = (lowered[place:] for place, sign in enumerate(lowered) if sign == ".")
-    return next((each for each in endings if methods.instance_named(Format, each) is not None), None)
+    return next((ending for ending in endings if methods.instance_named(Format, ending) is not None), None)
 
 
 def format_to_write(path: Path) -> Format:

@@ -274,7 +274,17 @@ def _role(column: _Evidence) -> tuple[Role, str]:
         return "sensitive", f"Named like {topic.what}, which others should not learn"
     if topic and topic.role == "quasi-identifying":
         return "quasi-identifying", f"Named like {topic.what}, which others may know"
-    return _role_by_values(column)
+    if column.dates:
+        return "quasi-identifying", "Dates, which others may know"
+    if column.is_icd:
+        return "sensitive", "Written like ICD codes of diagnoses, which others should not learn"
+    if column.numbers is not None:
+        return "quasi-identifying", f"Numbers {_UNKNOWN}"
+    if column.all_like(column_shapes.THOUSANDS):
+        return "quasi-identifying", f"Numbers with marks that cannot be read as they are, {_UNKNOWN}"
+    if column.n_distinct <= 20:
+        return "quasi-identifying", f"A few categories {_UNKNOWN}"
+    return "quasi-identifying", f"Texts or codes that records share, {_UNKNOWN}"
 
 
 def _points_by_name(column: _Evidence) -> str:
@@ -312,20 +322,6 @@ def _points_by_uniqueness(column: _Evidence) -> str:
     if column.looks_like(column_shapes.PHONE):
         return "Written like a phone or account number of its own for nearly every record"
     return "A text of its own for nearly every record" if column.n_distinct >= 10 else ""
-
-
-def _role_by_values(column: _Evidence) -> tuple[Role, str]:
-    if column.dates:
-        return "quasi-identifying", "Dates, which others may know"
-    if column.is_icd:
-        return "sensitive", "Written like ICD codes of diagnoses, which others should not learn"
-    if column.numbers is not None:
-        return "quasi-identifying", f"Numbers {_UNKNOWN}"
-    if column.all_like(column_shapes.THOUSANDS):
-        return "quasi-identifying", f"Numbers with marks that cannot be read as they are, {_UNKNOWN}"
-    if column.n_distinct <= 20:
-        return "quasi-identifying", f"A few categories {_UNKNOWN}"
-    return "quasi-identifying", f"Texts or codes that records share, {_UNKNOWN}"
 
 
 # Guesses from several columns together

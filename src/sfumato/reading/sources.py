@@ -190,10 +190,7 @@ class WholeFiles:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Yield the records with these columns."""
-        import pyarrow as pa
-
-        wanted = pa.schema([self.schema.field(name) for name in names])
-        yield from self._records.select(names).cast(wanted).to_batches(ROWS_AT_ONCE)
+        return plain_batches(self._records, names)
 
 
 def state_of(files: Sequence[Path]) -> tuple[str, float]:
@@ -225,6 +222,12 @@ def plain_types(schema: pa.Schema) -> pa.Schema:
         return pa.string() if is_text else kind
 
     return pa.schema([(field.name, plain(field.type)) for field in schema])
+
+
+def plain_batches(table: pa.Table, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield columns of a table in batches, with the types of their values."""
+    selected = table.select(names)
+    yield from selected.cast(plain_types(selected.schema)).to_batches(ROWS_AT_ONCE)
 
 
 def require_same_names(first: Path, names: Sequence[str], other: Path, other_names: Sequence[str]) -> None:

@@ -65,8 +65,8 @@ class Picture:
     @property
     def description(self) -> str:
         """What it shows, in words."""
-        found = _DESCRIPTION.search(self.svg)
-        return unescape(found[1]) if found else ""
+        match = _DESCRIPTION.search(self.svg)
+        return unescape(match[1]) if match else ""
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to a file that is named ``.svg``, whole or not at all; return its place.

@@ -95,10 +95,10 @@ def _register_class(cls: type[Any]) -> type[Any]:
     name = name_of(cls)
     if is_plugged_in(cls) and name in _ours(kinds[0]):
         _import_ours(kinds[0], name)
-    taken = _registered[kinds[0]].get(name)
-    if taken is not None and (taken.__module__, taken.__qualname__) != (cls.__module__, cls.__qualname__):
+    owner = _registered[kinds[0]].get(name)
+    if owner is not None and (owner.__module__, owner.__qualname__) != (cls.__module__, cls.__qualname__):
         raise RegistrationRefused(
-            f"the {kinds[0]} name {name!r} is taken by {taken.__module__}.{taken.__qualname__}"
+            f"the {kinds[0]} name {name!r} is taken by {owner.__module__}.{owner.__qualname__}"
         )
     lacking = [fact for fact in _FACTS.get(kinds[0], ()) if not hasattr(cls, fact)]
     if lacking:
@@ -110,12 +110,12 @@ def _register_class(cls: type[Any]) -> type[Any]:
 def _register_instance(instance: _Instance) -> _Instance:
     known = _ours_of(type(instance))
     for name in instance.names:
-        taken = known.get(name, instance)
+        owner = known.get(name, instance)
         # the same cell of a notebook may run again
-        if (taken.module, taken.names) != (instance.module, instance.names):
+        if (owner.module, owner.names) != (instance.module, instance.names):
             cls_name = type(instance).__name__.lower()
             raise RegistrationRefused(
-                f"the {cls_name} name {name!r} is taken by {taken.names[0]!r} of {taken.module}"
+                f"the {cls_name} name {name!r} is taken by {owner.names[0]!r} of {owner.module}"
             )
     known.update(dict.fromkeys(instance.names, instance))
     return instance

@@ -20,8 +20,8 @@ class OwnMethodFailed(MethodFailed):
 def blamed_on(method: object, *expected: type[Exception]) -> AbstractContextManager[None]:
     """Turn what a method raises, or its ``exit``, into one line that names it.
 
-    What a method says of its own exception may show a record's value, so only the kind is told. In Python
-    the exception itself is kept as the cause. The calls of a method within another one are wrapped as well:
+    The message of an exception may show a record's value, so only its kind is reported. In Python the
+    exception itself is kept as the cause. The calls of a method within another one are wrapped as well:
     the innermost one is named, but a plug-in rather than the method of sfumato that it called.
 
     Parameters

@@ -68,16 +68,13 @@ class Recipe:
 
         A parameter that a later version of the method adds does not change it.
         """
-        facts = {"sanitizer": self.sanitizer, "parameters": self._changed()}
-        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-
-    def _changed(self) -> dict[str, Any]:
         changed = _without_defaults("sanitizer", self.sanitizer, self.parameters)
         if isinstance(changed.get("model"), Mapping):
             changed["model"] = {
                 name: _without_defaults("model", name, given) for name, given in changed["model"].items()
             }
-        return changed
+        facts = {"sanitizer": self.sanitizer, "parameters": changed}
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
     def public_json(self) -> str:
         """Return what may be published of the recipe: everything but the seed."""
@@ -108,6 +105,6 @@ def _without_defaults(
     kind: Literal["sanitizer", "model"], name: str, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Leave out the parameters at their defaults; those of a method that is not known all stay."""
-    known = methods.find(kind, name)
-    defaults = {} if known is None else methods.defaults_of(known)
+    method = methods.find(kind, name)
+    defaults = {} if method is None else methods.defaults_of(method)
     return {key: value for key, value in given.items() if key not in defaults or value != defaults[key]}
