@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
 from sfumato.data.kinds import CATEGORICAL, Kind, find_kind, kind_named, kind_names
-from sfumato.data.survey_columns import surveyed
+from sfumato.data.survey_columns import no_column, surveyed
 from sfumato.data.table import Column, Table, Value, text
 from sfumato.registry.display import listed
 from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
@@ -297,8 +297,7 @@ class Schema:
         named = {"person": self.person, "weight": self.survey_weight, "household": self.household}
         for what, name in named.items():
             if name is not None and name not in columns:
-                hint = suggestion(name, columns) or f"; it has {', '.join(columns)}"
-                raise SchemaError(f"{what}: no column {name!r} in the data{hint}")
+                raise no_column(name, columns, what)
         return self._read_columns(columns)
 
     def _read_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -321,8 +320,7 @@ def _check_names(schema: Schema, columns: tuple[str, ...]) -> None:
         )
     unknown = [name for name in schema.released if name not in columns]
     if unknown:
-        hint = suggestion(unknown[0], columns)
-        raise SchemaError(f"no column {unknown[0]!r} in the data{hint or '; it has ' + ', '.join(columns)}")
+        raise no_column(unknown[0], columns)
     described = {*names, schema.survey_weight, schema.household}
     forgotten = [name for name in columns if name not in described]
     if forgotten:
@@ -343,7 +341,7 @@ def _with_people(schema: Schema, table: Table) -> Table:
     if name is None or (name not in table.columns and table.person_of is not None):
         return table
     if name not in table.columns:
-        raise SchemaError(f"person: no column {name!r} in the data{suggestion(name, table.columns)}")
+        raise no_column(name, table.columns, "person")
     return replace(table, person_of=table[name].tightened().codes)
 
 

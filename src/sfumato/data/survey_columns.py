@@ -6,6 +6,7 @@ somebody gives it a role.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -51,12 +52,15 @@ def surveyed(
 
 
 def _is_to_read(table: Table, name: str, what: str, known: bool) -> bool:
-    if name in table.columns:
-        return True
-    if not known:
-        hint = suggestion(name, table.columns) or f"; it has {', '.join(table.columns)}"
-        raise SchemaError(f"{what}: no column {name!r} in the data{hint}")
-    return False
+    if name not in table.columns and not known:
+        raise no_column(name, table.columns, what)
+    return name in table.columns
+
+
+def no_column(name: str, columns: Collection[str], what: str | None = None) -> SchemaError:
+    """Refuse a column that the data lack, named for a purpose such as ``weight``."""
+    hint = suggestion(name, columns) or f"; it has {', '.join(columns)}"
+    return SchemaError(f"{what + ': ' if what else ''}no column {name!r} in the data{hint}")
 
 
 def _weights(table: Table, name: str, decimal: str, thousands: str) -> Floats:

@@ -17,7 +17,7 @@ How = Literal["same", "scaled", "follows"]
 
 _ROWS_LOOKED_AT_FIRST = 1_000
 _PAIRS_LOOKED_AT_FIRST = 8
-_COLUMNS_PER_MESSAGE = 500
+COLUMNS_PER_MESSAGE = 500
 """A message reports progress after this many columns; narrower tables are done before it is due."""
 _ROWS_RANKED = 5_000
 _BITS = 20.0
@@ -67,7 +67,7 @@ def relations(table: Table, numbers: Mapping[str, Floats | None] | None = None) 
     names, groups = tuple(table.columns), _ColumnGroups.of(table)
     followers: list[list[int]] = []
     for place, group in enumerate(groups.of_column):
-        if place and place % _COLUMNS_PER_MESSAGE == 0:
+        if place and place % COLUMNS_PER_MESSAGE == 0:
             tell(f"{place:,} of {len(names):,} columns compared with the others")
         if group == len(followers):  # groups are numbered as they appear
             followers.append(groups.columns_following(group))

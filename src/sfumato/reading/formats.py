@@ -108,10 +108,7 @@ class Format:
             # Arrow must not look beyond the end of what a damaged process sends
             answer.validate(full=True)
             table = answer
-        check_columns(path, table.schema)
-        if table.num_rows == 0:
-            raise no_records(path)
-        return table
+        return with_records(path, table)
 
 
 def answer_with_records(path: Path, read: Callable[[Path], Records]) -> pa.Table | str:
@@ -233,6 +230,14 @@ def check_columns(path: Path, schema: pa.Schema) -> None:
     if nested:
         listed = ", ".join(map(repr, nested))
         raise DataError(f"{path.name} has nested values in column {listed}; flatten them into plain columns")
+
+
+def with_records(path: Path, table: pa.Table) -> pa.Table:
+    """Return the table of a file, or refuse its columns or that it has no records."""
+    check_columns(path, table.schema)
+    if table.num_rows == 0:
+        raise no_records(path)
+    return table
 
 
 def check_names(path: Path, names: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reading.dialect import StatedDialect, bomb, most_unpacked, require_file
-from sfumato.reading.formats import Format, check_columns, damaged, no_records, too_large
+from sfumato.reading.formats import Format, check_columns, damaged, too_large, with_records
 from sfumato.reading.sources import (
     ROWS_AT_ONCE,
     concatenated,
@@ -157,11 +157,7 @@ def read_encoded(path: Path, names: Sequence[str] | None = None) -> pa.Table:
         The columns; by default all.
     """
     require_file(path)
-    table = _read(path, encoded=True, names=names)
-    check_columns(path, table.schema)
-    if table.num_rows == 0:
-        raise no_records(path)
-    return table
+    return with_records(path, _read(path, encoded=True, names=names))
 
 
 def _read(path: Path, *, encoded: bool = False, names: Sequence[str] | None = None) -> pa.Table:

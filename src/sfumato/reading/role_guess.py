@@ -21,7 +21,7 @@ from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, kind_named, kind_name
 from sfumato.data.schema import Role
 from sfumato.data.table import Column, Table, text
 from sfumato.reading import column_shapes, official_codes, vocabulary
-from sfumato.reading.column_relations import Relation, relations, revealed_share
+from sfumato.reading.column_relations import COLUMNS_PER_MESSAGE, Relation, relations, revealed_share
 from sfumato.reading.column_shapes import decimal_mark, likely_missing_values, thousands_mark
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.progress import tell
@@ -101,7 +101,7 @@ def guess(table: Table) -> tuple[Guess, ...]:
     )
     guesses: dict[str, Guess] = {}
     for place, (name, column) in enumerate(evidence.items()):
-        if place and place % _COLUMNS_PER_MESSAGE == 0:
+        if place and place % COLUMNS_PER_MESSAGE == 0:
             tell(f"{place:,} of {len(evidence):,} columns looked at")
         guesses[name] = _guess(column)
     numbers = _person_numbers(guesses, evidence, related)
@@ -111,9 +111,6 @@ def guess(table: Table) -> tuple[Guess, ...]:
     guesses = _limited(guesses, evidence, "sensitive")
     return tuple(_limited(_without_revealing(guesses, table), evidence, "quasi-identifying").values())
 
-
-_COLUMNS_PER_MESSAGE = 500
-"""A message reports progress after this many columns; narrower tables are done before it is due."""
 
 # The evidence about one column
 

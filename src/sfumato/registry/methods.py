@@ -6,6 +6,7 @@ import dataclasses
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import import_module, metadata
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints, overload
 
@@ -38,7 +39,6 @@ _FACTS: dict[Kind, tuple[str, ...]] = {
 }
 _PLUGINS = "sfumato.plugins"
 _registered: dict[Kind, dict[str, type[Any]]] = {kind: {} for kind in get_args(Kind)}
-_named: dict[Kind, Mapping[str, str]] = {}
 _read: dict[tuple[type[Any], bool], Mapping[str, Any]] = {}
 _bounded: dict[type[Any], Mapping[str, Any]] = {}
 _plug_ins_are_loaded = False
@@ -183,12 +183,10 @@ def find(kind: Kind, name: str) -> type[Any] | None:
     return _registered[kind].get(name)
 
 
+@cache
 def _ours(kind: Kind) -> Mapping[str, str]:
     """Return the public classes of a room under the names that they would be registered by."""
-    if kind not in _named:
-        room = import_module(_ROOMS[kind])
-        _named[kind] = {_kebab(name): name for name in room.__all__ if name[0].isupper()}
-    return _named[kind]
+    return {_kebab(name): name for name in import_module(_ROOMS[kind]).__all__ if name[0].isupper()}
 
 
 def _import_ours(kind: Kind, name: str) -> None:
@@ -262,7 +260,7 @@ def _hints(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
         if marks:
             _read[cls, True] = get_type_hints(cls, include_extras=True)
         else:
-            # what is read already is only stripped of its marks
+            # the hints with marks are known already, so they are only stripped of these
             bare = type(cls.__name__, (), {"__annotations__": dict(_hints(cls, marks=True))})
             _read[cls, False] = get_type_hints(bare)
     return _read[cls, marks]
@@ -393,24 +391,15 @@ def bounds_of(cls: type[Any]) -> dict[str, str]:
 def _bounded_parameters(cls: type[Any]) -> Mapping[str, Any]:
     """Return the types of the bounded parameters of a class, read once: every instance is checked."""
     if cls not in _bounded:
-        hints = _hints(cls, marks=True)
-        _bounded[cls] = {
-            name: hints[_identifier(name)]
-            for name in parameters_of(cls)
-            if bounds_in(hints[_identifier(name)])
-        }
+        hints = {name: _hints(cls, marks=True)[_identifier(name)] for name in parameters_of(cls)}
+        _bounded[cls] = {name: hint for name, hint in hints.items() if bounds_in(hint)}
     return _bounded[cls]
 
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are texts, or name texts: digits are no numbers there."""
-    hints = _hints(cls)
-    return frozenset(
-        name
-        for name in parameters_of(cls)
-        for hint in [hints[_identifier(name)]]
-        if hint is str or get_args(hint) == (str, str)
-    )
+    hints = {name: _hints(cls)[_identifier(name)] for name in parameters_of(cls)}
+    return frozenset(name for name, hint in hints.items() if hint is str or get_args(hint) == (str, str))
 
 
 def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:

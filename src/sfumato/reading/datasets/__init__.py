@@ -6,7 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-from sfumato.data.hierarchy import Hierarchy, HierarchySource, Intervals, Prefixes
+from sfumato.data.hierarchy import Hierarchy, Intervals, Prefixes
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.runtime.errors import ParameterError
@@ -60,10 +60,12 @@ def adult(
     """
     roles: dict[str, Role] = dict.fromkeys(quasi_identifiers, "quasi-identifying")
     roles |= dict.fromkeys(sensitive, "sensitive")
-    attributes = tuple(
-        Attribute(name, role, hierarchy=_adult_hierarchy(name)) for name, role in roles.items()
-    )
-    return Table.from_arrow(adult_records(subset, tuple(roles))), Schema(attributes)
+    attributes = []
+    for name, role in roles.items():
+        file = FOLDER / "hierarchies" / "adult" / f"{name}.csv"
+        hierarchy = Intervals(_INTERVALS[name]) if name in _INTERVALS else Hierarchy.read(file)
+        attributes.append(Attribute(name, role, hierarchy=hierarchy))
+    return Table.from_arrow(adult_records(subset, tuple(roles))), Schema(tuple(attributes))
 
 
 def adult_records(subset: Subset = "complete", columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -102,9 +104,3 @@ def hospital() -> tuple[Table, Schema]:
     from sfumato.reading.read_table import read
 
     return read(FOLDER / "hospital.csv"), Schema(attributes)
-
-
-def _adult_hierarchy(name: str) -> HierarchySource:
-    if name in _INTERVALS:
-        return Intervals(_INTERVALS[name])
-    return Hierarchy.read(FOLDER / "hierarchies" / "adult" / f"{name}.csv")
