@@ -73,10 +73,7 @@ NUMBERS = [
     pytest.param(kind, name, parameter, hint, id=f"{name}-{parameter}")
     for kind in get_args(registry.Kind)
     for name, cls in registry.registered(kind).items()
-    for parameter, hint in (
-        (each, registry._hints(cls, marks=True)[each.replace("-", "_")])
-        for each in registry.parameters_of(cls)
-    )
+    for parameter, hint in registry._types(cls, marks=True).items()
     if list(with_number(parameter, hint, 1))
 ]
 EVERY_NUMBER = pytest.mark.parametrize(("kind", "name", "parameter", "hint"), NUMBERS)
@@ -189,7 +186,7 @@ def test_every_number_says_what_it_may_be(kind: Any, name: str, parameter: str, 
     """A number without an upper end is at least finite; one that says how often or how many has one."""
     bounds = bounds_in(hint)
     assert bounds or (name, parameter) in UNBOUNDED
-    if registry._hints(registry.look_up(kind, name))[parameter.replace("-", "_")] is int:
+    if registry._types(registry.look_up(kind, name))[parameter] is int:
         assert any(isinstance(bound, AtMost) for bound in bounds)
 
 

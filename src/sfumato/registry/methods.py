@@ -242,9 +242,9 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
         if key not in fields:
             hint = suggestion(str(key), fields) or f"; it has {', '.join(fields) or 'no parameters'}"
             raise ParameterError(f"{kind} {name!r} has no parameter {key!r}{hint}")
-    hints = _hints(cls)
+    types = _types(cls)
     try:
-        values = {key: _convert(key, hints[_identifier(key)], value) for key, value in given.items()}
+        values = {key: _convert(key, types[key], value) for key, value in given.items()}
         instance = cls(**{_identifier(key): value for key, value in values.items()})
         check_bounds(instance)
         return instance
@@ -254,14 +254,15 @@ def build(kind: Kind, name: str, parameters: Mapping[str, Any] | None = None) ->
         raise ParameterError(f"{kind} {name!r}: {_one_line(error)}") from None
 
 
-def _hints(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
-    """Return the types of a class's fields, read once: that takes a third of the time of a small release."""
+def _types(cls: type[Any], *, marks: bool = False) -> Mapping[str, Any]:
+    """Return the types of parameters, read once: that takes a third of the time of a small release."""
     if (cls, marks) not in _read:
         if marks:
-            _read[cls, True] = get_type_hints(cls, include_extras=True)
+            hints = get_type_hints(cls, include_extras=True)
+            _read[cls, True] = {name: hints[field.name] for name, field in parameters_of(cls).items()}
         else:
-            # the hints with marks are known already, so they are only stripped of these
-            bare = type(cls.__name__, (), {"__annotations__": dict(_hints(cls, marks=True))})
+            # the types with marks are known already, so they are only stripped of these
+            bare = type(cls.__name__, (), {"__annotations__": dict(_types(cls, marks=True))})
             _read[cls, False] = get_type_hints(bare)
     return _read[cls, marks]
 
@@ -337,8 +338,7 @@ def defaults_of(cls: type[Any]) -> dict[str, Any]:
 
 def list_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are lists by nature."""
-    hints = _hints(cls)
-    return frozenset(name for name in parameters_of(cls) if get_origin(hints[_identifier(name)]) is tuple)
+    return frozenset(name for name, hint in _types(cls).items() if get_origin(hint) is tuple)
 
 
 def named_in(cls: type[Any]) -> dict[str, str]:
@@ -350,8 +350,7 @@ def named_in(cls: type[Any]) -> dict[str, str]:
     >>> named_in(JournalistRisk)
     {'population': 'file'}
     """
-    hints = _hints(cls, marks=True)
-    marked = {name: _marked(hints[_identifier(name)]) for name in parameters_of(cls)}
+    marked = {name: _marked(hint) for name, hint in _types(cls, marks=True).items()}
     return {name: what for name, what in marked.items() if what is not None}
 
 
@@ -391,15 +390,15 @@ def bounds_of(cls: type[Any]) -> dict[str, str]:
 def _bounded_parameters(cls: type[Any]) -> Mapping[str, Any]:
     """Return the types of the bounded parameters of a class, read once: every instance is checked."""
     if cls not in _bounded:
-        hints = {name: _hints(cls, marks=True)[_identifier(name)] for name in parameters_of(cls)}
-        _bounded[cls] = {name: hint for name, hint in hints.items() if bounds_in(hint)}
+        types = _types(cls, marks=True)
+        _bounded[cls] = {name: hint for name, hint in types.items() if bounds_in(hint)}
     return _bounded[cls]
 
 
 def text_parameters(cls: type[Any]) -> frozenset[str]:
     """Return the parameters of a class that are texts, or name texts: digits are no numbers there."""
-    hints = {name: _hints(cls)[_identifier(name)] for name in parameters_of(cls)}
-    return frozenset(name for name, hint in hints.items() if hint is str or get_args(hint) == (str, str))
+    types = _types(cls).items()
+    return frozenset(name for name, hint in types if hint is str or get_args(hint) == (str, str))
 
 
 def phrase(sanitizer: str, parameters: Mapping[str, Any]) -> str:
