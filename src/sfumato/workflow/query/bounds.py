@@ -145,7 +145,11 @@ def group_bounds(
     -------
     ``None`` if the query distinguishes too many kinds of sensitive values.
     """
-    groups = _GroupFlows.of(records, len(holds.shape), sensitive)
+    assert records.unit_of is not None
+    assert records.value_of is not None
+    outside = [axis for axis in range(holds.ndim) if axis not in sensitive]
+    units = _GroupAmounts.of(records, records.unit_of, outside)
+    values = _GroupAmounts.of(records, records.value_of, sensitive)
     pairs = []
     for cell in itertools.product(*cells.regions):
         here = np.zeros(holds.shape, dtype=np.bool_)
@@ -153,7 +157,8 @@ def group_bounds(
         for axis, region in zip(cells.axes, cell, strict=True):
             place[axis] = region
         here[tuple(place)] = holds[tuple(place)]
-        pair = groups.bounds(here)
+        table = np.transpose(here, [*outside, *sensitive]).reshape(units.regions.shape[1], -1)
+        pair = _flow_bounds(units, values, table)
         if pair is None:
             return None
         pairs.append(pair)
@@ -161,113 +166,61 @@ def group_bounds(
     return Bounds(least, most)
 
 
-@dataclass(frozen=True, eq=False)
-class _GroupFlows:
-    """Records and sensitive values of groups, each with the regions that it may be in.
-
-    Parameters
-    ----------
-    units, values
-        The distinct joint regions of units, and of values of groups.
-    unit_of, value_of
-        Which of these each unit, and each value of a group, has.
-    weights, counts
-        How many records each unit, and each value of a group, stands for.
-    group_of_unit, group_of_value
-        Their groups.
-    outside, inside
-        The axes of the attributes of the units, and of the values.
-    """
-
-    units: Booleans
-    values: Booleans
-    unit_of: Integers
-    value_of: Integers
-    weights: Floats
-    counts: Floats
-    group_of_unit: Integers
-    group_of_value: Integers
-    outside: Sequence[int]
-    inside: Sequence[int]
-
-    @classmethod
-    def of(cls, records: QueryLines, n_axes: int, inside: Sequence[int]) -> _GroupFlows:
-        assert records.unit_of is not None
-        assert records.value_of is not None
-        assert records.group_of is not None
-        outside = [axis for axis in range(n_axes) if axis not in inside]
-        first_unit, first_value = (
-            first_row_of_group(number, int(number.max()) + 1)
-            for number in (records.unit_of, records.value_of)
-        )
-        units, unit_of = _joint_regions([records.lines[axis][0][first_unit] for axis in outside])
-        values, value_of = _joint_regions([records.lines[axis][0][first_value] for axis in inside])
-        return cls(
-            units,
-            values,
-            unit_of,
-            value_of,
-            add_up(records.unit_of, records.amounts, len(first_unit)),
-            add_up(records.value_of, records.amounts, len(first_value)),
-            records.group_of[first_unit],
-            records.group_of[first_value],
-            outside,
-            inside,
-        )
-
-    def bounds(self, holds: Booleans) -> tuple[float, float] | None:
-        """Return the bounds of one cell; ``None`` if there are too many kinds of values."""
-        size = int(np.prod([holds.shape[axis] for axis in self.outside]))
-        table = np.transpose(holds, [*self.outside, *self.inside]).reshape(size, -1)
-        may_hold, may_fail = _share_a_column(self.values, table), _share_a_column(self.values, ~table)
-        kinds, kind_of = _unique_lines(np.hstack([may_hold, may_fail]))
-        if len(kinds) > _MOST_COLUMNS:
-            return None
-        may_hold, may_fail = (
-            _share_a_column(self.units, may_hold[kinds]),
-            _share_a_column(self.units, may_fail[kinds]),
-        )
-        fits, fit_of = _unique_lines(np.hstack([may_hold, may_fail]))
-        # only groups with both a unit and a value that may count; no record of another group does
-        has_unit = self._weights.has_any(np.asarray(may_hold.any(axis=1)))
-        has_value = self._counts.has_any(np.asarray(may_hold.any(axis=0))[kind_of])
-        groups = np.flatnonzero(has_unit & has_value)
-        weights = self._weights.among(groups, fit_of, len(fits))
-        counts = self._counts.among(groups, kind_of, len(kinds))
-        failing = _largest_flow(may_fail[fits], weights, counts)
-        return float(weights.sum() - failing), _largest_flow(may_hold[fits], weights, counts)
-
-    @cached_property
-    def _weights(self) -> _GroupAmounts:
-        return _GroupAmounts(self.group_of_unit, self.unit_of, self.weights, self._n_groups, len(self.units))
-
-    @cached_property
-    def _counts(self) -> _GroupAmounts:
-        return _GroupAmounts(
-            self.group_of_value, self.value_of, self.counts, self._n_groups, len(self.values)
-        )
-
-    @cached_property
-    def _n_groups(self) -> int:
-        return int(self.group_of_unit.max()) + 1
+def _flow_bounds(units: _GroupAmounts, values: _GroupAmounts, holds: Booleans) -> tuple[float, float] | None:
+    """Return the bounds of one cell; ``None`` if there are too many kinds of values."""
+    may_hold, may_fail = _share_a_column(values.regions, holds), _share_a_column(values.regions, ~holds)
+    kinds, kind_of = _unique_lines(np.hstack([may_hold, may_fail]))
+    if len(kinds) > _MOST_COLUMNS:
+        return None
+    may_hold = _share_a_column(units.regions, may_hold[kinds])
+    may_fail = _share_a_column(units.regions, may_fail[kinds])
+    fits, fit_of = _unique_lines(np.hstack([may_hold, may_fail]))
+    # only groups with both a unit and a value that may count; no record of another group does
+    has_unit = units.has_any(np.asarray(may_hold.any(axis=1)))
+    has_value = values.has_any(np.asarray(may_hold.any(axis=0))[kind_of])
+    groups = np.flatnonzero(has_unit & has_value)
+    weights = units.among(groups, fit_of, len(fits))
+    counts = values.among(groups, kind_of, len(kinds))
+    failing = _largest_flow(may_fail[fits], weights, counts)
+    return float(weights.sum() - failing), _largest_flow(may_hold[fits], weights, counts)
 
 
 @dataclass(frozen=True, eq=False)
 class _GroupAmounts:
-    """The number of records of each group in each place."""
+    """The number of records of each group in each place: a joint region of some attributes.
 
-    group_of: Integers
+    Parameters
+    ----------
+    regions
+        The regions of each place, which may be several.
+    place_of, group_of, amounts
+        The place and group of each unit, or of each value of a group, and its number of records.
+    n_groups
+        The number of groups.
+    """
+
+    regions: Booleans
     place_of: Integers
+    group_of: Integers
     amounts: Floats
     n_groups: int
-    n_places: int
+
+    @classmethod
+    def of(cls, records: QueryLines, number_of: Integers, axes: Sequence[int]) -> _GroupAmounts:
+        assert records.group_of is not None
+        first = first_row_of_group(number_of, int(number_of.max()) + 1)
+        regions, place_of = _joint_regions([records.lines[axis][0][first] for axis in axes])
+        amounts = add_up(number_of, records.amounts, len(first))
+        n_groups = int(records.group_of.max()) + 1
+        return cls(regions, place_of, records.group_of[first], amounts, n_groups)
 
     @cached_property
     def _table(self) -> Floats | None:
         """One row for each place, one column for each group; ``None`` if that is too large to keep."""
-        if self.n_groups * self.n_places > _MOST_AMOUNTS:
+        n_places = len(self.regions)
+        if self.n_groups * n_places > _MOST_AMOUNTS:
             return None
-        return self._sums(np.arange(self.n_places), self.n_places)
+        return self._sums(np.arange(n_places), n_places)
 
     def _sums(self, part_of: Integers, n_parts: int) -> Floats:
         place = part_of[self.place_of] * self.n_groups + self.group_of
