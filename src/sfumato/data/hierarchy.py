@@ -200,6 +200,7 @@ class Hierarchy:
             node_of,
             (*labels, (ROOT,)),
             (*sizes, np.array([len(values)])),
+            kind=_kind_of(values),
         )
 
     @classmethod
@@ -212,7 +213,7 @@ class Hierarchy:
         node_of = np.zeros((2, len(texts)), dtype=np.int32)
         node_of[0] = np.arange(len(texts))
         sizes = (np.ones(len(texts), dtype=np.int64), np.array([len(texts)]))
-        return cls(tuple(values), node_of, (texts, (ROOT,)), sizes)
+        return cls(tuple(values), node_of, (texts, (ROOT,)), sizes, kind=_kind_of(values))
 
     @classmethod
     def nested(cls, mapping: NestedMapping) -> Hierarchy:
@@ -532,6 +533,12 @@ def _paths(mapping: NestedMapping, above: tuple[str, ...]) -> Iterable[tuple[str
         )
     else:
         yield from ((*above, leaf) for leaf in mapping)
+
+
+def _kind_of(values: Iterable[Value]) -> Kind:
+    """Return the kind of values that nobody described: numbers, or else categories."""
+    present = [value for value in values if value is not None]
+    return NUMERIC if present and not any(isinstance(value, str) for value in present) else CATEGORICAL
 
 
 def _number_labels(column: Sequence[Label]) -> tuple[list[int], tuple[Label, ...]]:

@@ -85,20 +85,22 @@ _OF_NODES: tuple[type[PrivacyModel | Measure], ...] = (
     AverageClassSize,
     Precision,
 )
-_OF_SENSITIVE: dict[str, type[PrivacyModel | Measure]] = {
-    "distinct-diversity": DistinctDiversity,
-    "probabilistic-diversity": ProbabilisticDiversity,
-    "entropy-diversity": EntropyDiversity,
-    "t-closeness": TCloseness,
-    "t-closeness-ordered": TCloseness,
-    "t-closeness-hierarchical": TCloseness,
-    "privacy-loss": PrivacyLoss,
-    "knowledge-gain": KnowledgeGain,
-    "accuracy-gain": AccuracyGain,
-    "delta-disclosure": DeltaDisclosure,
-    "beta-likeness": BetaLikeness,
-    "mean-privacy-loss": PrivacyLoss,
-}
+# in the order of `SCORES`
+_CLASSES_OF_SCORES: tuple[type[PrivacyModel | Measure], ...] = (
+    DistinctDiversity,
+    ProbabilisticDiversity,
+    EntropyDiversity,
+    TCloseness,
+    TCloseness,
+    TCloseness,
+    PrivacyLoss,
+    KnowledgeGain,
+    AccuracyGain,
+    DeltaDisclosure,
+    BetaLikeness,
+    PrivacyLoss,
+)
+_OF_SENSITIVE = dict(zip(SCORES, _CLASSES_OF_SCORES, strict=True))
 _BETTER: dict[str, Better] = {
     **{name_of(cls): cls.better for cls in _OF_NODES},
     **{name: cls.better for name, cls in _OF_SENSITIVE.items()},
@@ -407,8 +409,7 @@ def _visit_each(lattice: GeneralizationLattice, name: str | None, nodes: Describ
             sizes, losses, nodes.small_classes[node], nodes.small_losses[node]
         )
         if name is not None:
-            scores = _scores(lattice.counted(class_of, sizes), name)
-            nodes.scores[node] = [scores[each] for each in SCORES]
+            nodes.scores[node] = _scores(lattice.counted(class_of, sizes), name)
 
 
 def _person_rows(lattice: GeneralizationLattice, people: People, name: str | None) -> PersonRows:
@@ -429,25 +430,25 @@ def _levels(lattice: GeneralizationLattice) -> LevelTable:
     )
 
 
-def _scores(classes: EquivalenceClasses, name: str) -> dict[str, float]:
+def _scores(classes: EquivalenceClasses, name: str) -> list[float]:
     """Return each of `SCORES` for one sensitive attribute, by the models and measures themselves."""
     counts = classes.sensitive[name]
     alone = EquivalenceClasses(classes.class_of, classes.sizes, {name: counts}, classes.persons)
     n_people = counts.sizes.sum()
-    return {
-        "distinct-diversity": DistinctDiversity().level(alone),
-        "probabilistic-diversity": ProbabilisticDiversity().level(alone),
-        "entropy-diversity": EntropyDiversity().level(alone),
-        "t-closeness": TCloseness(distance="equal").level(alone),
-        "t-closeness-ordered": float(ordered_distance(counts).max()),
-        "t-closeness-hierarchical": TCloseness(distance="hierarchical").level(alone),
-        "privacy-loss": float(jensen_shannon(counts).max()),
-        "knowledge-gain": float(total_variation(counts) @ counts.sizes / n_people),
-        "accuracy-gain": float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
-        "delta-disclosure": DeltaDisclosure().level(alone),
-        "beta-likeness": BetaLikeness().level(alone),
-        "mean-privacy-loss": float(jensen_shannon(counts) @ counts.sizes / n_people),
-    }
+    return [
+        DistinctDiversity().level(alone),
+        ProbabilisticDiversity().level(alone),
+        EntropyDiversity().level(alone),
+        TCloseness(distance="equal").level(alone),
+        float(ordered_distance(counts).max()),
+        TCloseness(distance="hierarchical").level(alone),
+        float(jensen_shannon(counts).max()),
+        float(total_variation(counts) @ counts.sizes / n_people),
+        float(counts.largest(counts.contributions).sum() / n_people - counts.prior.max()),
+        DeltaDisclosure().level(alone),
+        BetaLikeness().level(alone),
+        float(jensen_shannon(counts) @ counts.sizes / n_people),
+    ]
 
 
 @dataclass(frozen=True)
