@@ -39,7 +39,7 @@ REVEALED = [
     "Mondrian",
     "DecisionTree",
     "Table",
-    "Release",
+    "LinkedRelease",
     "Picture",
     "float | None",
     "RiskAsItStands | None",

@@ -118,4 +118,4 @@ def test_a_sanitizer_says_what_it_does(name: str) -> None:
 @EVERYTHING
 def test_what_its_parameters_name_can_be_offered(kind: Any, name: str) -> None:
     named = methods.named_in(methods.look_up(kind, name))
-    assert set(named.values()) <= {"file", "attribute", "measure", "sanitizer", "miner"}
+    assert set(named.values()) <= {"file", "attribute", "measure", "sanitizer", "miner", "distance"}

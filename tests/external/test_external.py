@@ -15,6 +15,7 @@ from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, rea
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measurement import build_measure
 from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError
@@ -385,7 +386,7 @@ class TestMatching:
             read_release(PEOPLE, table, schema, match="person")
 
     def test_without_it_nobody_knows(self) -> None:
-        with pytest.raises(ValueError, match="which"):
+        with pytest.raises(NotApplicable, match="which record"):
             untrue_cells(read(changed()))
 
 

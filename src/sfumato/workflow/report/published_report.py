@@ -409,8 +409,10 @@ class ManifestStatements:
             shown_figure = worst or next((figure for figure in figures if figure.band is None), None)
             return Markup("not applicable") if shown_figure is None else self.band(shown_figure)
         of_measure = named(self.claims, measure)
-        place = next(number for number, claim in enumerate(self.claims) if claim in of_measure)
-        return mark(pointer("claims", place, "value"), None, "not applicable")
+        places = [number for number, claim in enumerate(self.claims) if claim in of_measure]
+        if not places:
+            raise ValueError(f"{measure} is limited, and nothing is said of it")
+        return mark(pointer("claims", places[0], "value"), None, "not applicable")
 
     def band(self, figure: OwnerFigure) -> Markup:
         """Return a figure of the owner as a marked band."""
