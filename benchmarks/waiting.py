@@ -24,7 +24,7 @@ from sfumato.reading.role_guess import guess
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
-from sfumato.workflow.inspect.inspected_attributes import inspect_table
+from sfumato.workflow.inspect.inspected_columns import inspect_table
 
 AXES = ("privacy-loss", "general-loss")
 

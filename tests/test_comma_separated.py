@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sfumato import Hierarchy, Schema, Table, sanitize
 from sfumato.interfaces.workbench.state.hierarchy_files import as_csv
-from sfumato.reading.formats import read_arrow
+from sfumato.reading.base import read_arrow
 from sfumato.reading.read_table import read
 from sfumato.runtime.files import write_rows
 from sfumato.sanitizers import AsIs

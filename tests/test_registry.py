@@ -21,7 +21,7 @@ from sfumato.models.base import (
     build_model,
 )
 from sfumato.models.distances import Distance
-from sfumato.reading.formats import Format
+from sfumato.reading.base import Format
 from sfumato.registry import methods
 from sfumato.registry.declarations import AtMost
 from sfumato.registry.methods import (
@@ -227,7 +227,7 @@ INSTANCES = """
 from sfumato import register
 from sfumato.data.kinds import Kind
 from sfumato.models.distances import Distance
-from sfumato.reading.formats import Format
+from sfumato.reading.base import Format
 
 def read(path): return {}
 def between(sensitive): return sensitive.sizes

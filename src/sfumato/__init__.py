@@ -34,7 +34,7 @@ _HOMES = {
     "errors": "runtime.errors.",
     "explore": "workflow.explore.library",
     "freeze": "results.recoding",
-    "inspect": "workflow.inspect.inspected_attributes",
+    "inspect": "workflow.inspect.inspected_columns",
     "measure": "results.measurement",
     "measure_by": "measures.grouped",
     "measures": "measures.",

@@ -23,7 +23,7 @@ from sfumato.workflow.choose.comparison import compare
 from sfumato.workflow.choose.question_answer import ask
 from sfumato.workflow.explore.library import explore
 from sfumato.workflow.external import read_release
-from sfumato.workflow.inspect.inspected_attributes import inspect
+from sfumato.workflow.inspect.inspected_columns import inspect
 from sfumato.workflow.project.project_file import Project, Publication
 from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.publish.verify import verify

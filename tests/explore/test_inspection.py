@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.reading import datasets
-from sfumato.workflow.inspect.inspected_attributes import inspect
+from sfumato.workflow.inspect.inspected_columns import inspect
 
 HOSPITAL = datasets.FOLDER / "hospital.csv"
 

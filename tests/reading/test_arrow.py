@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
-from sfumato.reading.formats import read_arrow
+from sfumato.reading.base import read_arrow
 from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"

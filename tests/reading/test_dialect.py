@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from sfumato.reading.base import read_arrow
 from sfumato.reading.dialect import Dialect, sniff
-from sfumato.reading.formats import read_arrow
 from sfumato.runtime.errors import DataError
 
 SECRET = "SECRETVALUE"

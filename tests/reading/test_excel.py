@@ -12,7 +12,7 @@ import pytest
 from openpyxl import Workbook
 
 from sfumato.reading import dialect
-from sfumato.reading.formats import read_arrow
+from sfumato.reading.base import read_arrow
 from sfumato.reading.read_table import read
 from sfumato.reading.role_guess import guess
 from sfumato.runtime.errors import DataError

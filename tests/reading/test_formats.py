@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from sfumato.reading.formats import Format, every_suffix, find_format, format_of, format_to_write
+from sfumato.reading.base import Format, every_suffix, find_format, format_of, format_to_write
 from sfumato.registry import methods
 from sfumato.runtime.errors import DataError, UserError
 

@@ -26,8 +26,8 @@ from sfumato.interfaces.workbench.server import application
 from sfumato.interfaces.workbench.state.jobs import Jobs
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
+from sfumato.reading.base import Format
 from sfumato.reading.csv_files import read_csv
-from sfumato.reading.formats import Format
 from sfumato.reading.statistics_files import STATISTICS, read_statistics
 from sfumato.runtime import processes
 from sfumato.runtime.errors import SfumatoError
@@ -109,7 +109,7 @@ processes.environment_of_children = lambda: dict(os.environ)
 WITH_A_FORMAT = """
 from sfumato import register
 from sfumato.reading.csv_files import read_csv
-from sfumato.reading.formats import Format
+from sfumato.reading.base import Format
 register(Format("lines", (".lines",), read_csv))
 """
 WITHOUT_FORK = "processes._CAN_FORK = False"

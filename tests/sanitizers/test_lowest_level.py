@@ -23,7 +23,7 @@ from sfumato.sanitizers import (
     Mondrian,
 )
 from sfumato.workflow.explore.explore_project import explore
-from sfumato.workflow.inspect.inspected_attributes import inspect_table
+from sfumato.workflow.inspect.inspected_columns import inspect_table
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store

@@ -29,14 +29,14 @@ LIBRARY = {
         "decision formatting frontier inapplicable manifest measure_label measure_lookup measurement "
         "pareto policy release released_column"
     ),
-    "reading": "column_shapes formats mixed_writing role_guess sources",
+    "reading": "base column_shapes mixed_writing role_guess sources",
     "reading/datasets": "demo_project",
     "measures/disclosure": "loss_attribution",
     "measures/identity": "uniqueness",
     "searches": "sweep",
     "workflow/project": "budget named_policies new_project project_file",
     "workflow/store": "provenance store",
-    "workflow/inspect": "inspected_attributes",
+    "workflow/inspect": "inspected_columns",
     "workflow/explore": "convergence explore_project stored_results",
     "workflow/choose": "question question_answer side_by_side tokens",
     "workflow/report": "attack_rows comparison_text markup owner_report table_rows",

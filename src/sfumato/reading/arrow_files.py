@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from sfumato.reading.base import Format, check_columns, damaged, too_large
 from sfumato.reading.dialect import bomb, most_unpacked
-from sfumato.reading.formats import Format, check_columns, damaged, too_large
 from sfumato.reading.sources import plain_batches, plain_types, validated
 from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError

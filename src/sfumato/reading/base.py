@@ -1,4 +1,4 @@
-"""Formats of files: how each is recognized, read and written.
+"""What a format of files declares: how it is recognized, read and written.
 
 Each format is declared next to its reader, a plug-in's in the plug-in. Everything else asks here: which files
 of a folder hold records, what an upload may be called, whether somebody must say how a file is written, and

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from sfumato.reading.base import Format, find_format
 from sfumato.reading.dialect import require_file
-from sfumato.reading.formats import Format, find_format
 from sfumato.registry import methods
 from sfumato.runtime.errors import DataError
 

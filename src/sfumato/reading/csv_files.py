@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from sfumato.reading.base import Format, NoRecords, check_names, no_records, too_large
 from sfumato.reading.dialect import (
     UNSTATED,
     Dialect,
@@ -23,7 +24,6 @@ from sfumato.reading.dialect import (
     require_file,
     scanned,
 )
-from sfumato.reading.formats import Format, NoRecords, check_names, no_records, too_large
 from sfumato.reading.mixed_writing import mixed_numbers, report
 from sfumato.reading.sources import concatenated, label_of, require_same_names
 from sfumato.registry.methods import register

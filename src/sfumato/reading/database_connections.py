@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sfumato.data.table import text
-from sfumato.reading.formats import check_columns
+from sfumato.reading.base import check_columns
 from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import parse_qs, quote, urlsplit
 
 from sfumato.data.table import text
+from sfumato.reading.base import check_columns
 from sfumato.reading.dialect import require_file
-from sfumato.reading.formats import check_columns
 from sfumato.runtime.errors import DataError, UserError
 
 if TYPE_CHECKING:

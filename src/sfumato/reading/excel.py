@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from xml.parsers import expat
 
 from sfumato.data.table import text
+from sfumato.reading.base import Format
 from sfumato.reading.dialect import bomb, most_unpacked
-from sfumato.reading.formats import Format
 from sfumato.reading.worksheets import Sheets, sheets_of
 from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError

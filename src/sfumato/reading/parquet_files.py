@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sfumato.reading.base import Format, check_columns, damaged, too_large, with_records
 from sfumato.reading.dialect import StatedDialect, bomb, most_unpacked, require_file
-from sfumato.reading.formats import Format, check_columns, damaged, too_large, with_records
 from sfumato.reading.sources import (
     ROWS_AT_ONCE,
     concatenated,

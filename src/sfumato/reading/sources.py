@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from sfumato.reading.base import Format, every_suffix, format_of
 from sfumato.reading.databases import POSTGRES, database_at, is_database, sql_query
 from sfumato.reading.dialect import StatedDialect
-from sfumato.reading.formats import Format, every_suffix, format_of
 from sfumato.runtime.errors import DataError
 
 if TYPE_CHECKING:

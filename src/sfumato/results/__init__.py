@@ -15,7 +15,7 @@ _HOMES = {
     "Earlier": "results.origin",
     "Evidence": "workflow.publish.publication_request",
     "Frontier": "results.frontier",
-    "Inspection": "workflow.inspect.inspected_attributes",
+    "Inspection": "workflow.inspect.inspected_columns",
     "Limit": "results.pareto",
     "LinkedRelease": "results.release",
     "Measurement": "results.measurement",

@@ -13,7 +13,7 @@ from sfumato.results.verification_outcome import Verification
 from sfumato.verification.check import Check
 from sfumato.workflow.choose.comparison import Comparison
 from sfumato.workflow.choose.question_answer import Answer
-from sfumato.workflow.inspect.inspected_attributes import Inspection
+from sfumato.workflow.inspect.inspected_columns import Inspection
 from sfumato.workflow.project.project_file import Publication
 from sfumato.workflow.publish.publication_request import Evidence
 from sfumato.workflow.query.challenge import Challenge

@@ -25,7 +25,7 @@ def inspect(file: Path, as_json: bool, **given: str | None) -> None:
     \b
     Example: sfumato inspect admissions.csv
     """
-    from sfumato.workflow.inspect.inspected_attributes import inspect as look_at
+    from sfumato.workflow.inspect.inspected_columns import inspect as look_at
 
     with words_shown():
         inspection = look_at(file, None, **given)

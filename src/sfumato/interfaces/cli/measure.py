@@ -105,7 +105,7 @@ def measure_release(
     """
     from sfumato.measures import measure
     from sfumato.measures.grouped import measure_by
-    from sfumato.reading.formats import read_arrow
+    from sfumato.reading.base import read_arrow
     from sfumato.results.json_schemas import MeasuredShape, MeasureShape, PolicyShape
     from sfumato.workflow.external import read_release, untrue_cells
     from sfumato.workflow.publish.loose_manifest import of_other_data

@@ -200,6 +200,6 @@ def _version(place: Path) -> tuple[Path, int, int]:
 
 @lru_cache(maxsize=2)
 def _read_once(path: Path, changed: int, size: int) -> Table:
-    from sfumato.reading.formats import read_arrow
+    from sfumato.reading.base import read_arrow
 
     return Table.from_arrow(read_arrow(path))

@@ -161,7 +161,7 @@ class AuxiliaryGain(Measure):
         if path is None:
             table, source = origin_of(release).table, "the table"
         else:
-            from sfumato.reading.formats import read_arrow
+            from sfumato.reading.base import read_arrow
 
             table, source = Table.from_arrow(read_arrow(Path(path))), Path(path).name
         wanted = self.known or release.schema.quasi_identifiers

@@ -103,7 +103,7 @@ class Fitted:
 
 @lru_cache(maxsize=2)
 def _read_once(path: Path, names: tuple[str, ...], changed: int, size: int) -> Table:
-    from sfumato.reading.formats import read_arrow
+    from sfumato.reading.base import read_arrow
 
     records = read_arrow(path)
     for name in names:

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.reading.formats import read_arrow
+from sfumato.reading.base import read_arrow
 from sfumato.registry.declarations import ReleaseType
 from sfumato.registry.recipe import Recipe
 from sfumato.results.manifest import (

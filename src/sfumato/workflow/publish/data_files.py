@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from sfumato.reading import parquet_files
-from sfumato.reading.formats import format_to_write
+from sfumato.reading.base import format_to_write
 from sfumato.results.release import Release
 from sfumato.results.written_order import drawn_orders
 from sfumato.runtime.errors import PolicyNotMet

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import sfumato
-from sfumato.reading.formats import read_arrow
+from sfumato.reading.base import read_arrow
 from sfumato.registry import methods
 from sfumato.results.decision import now
 from sfumato.results.verification_outcome import Verification

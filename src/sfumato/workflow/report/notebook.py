@@ -22,7 +22,7 @@ from sfumato.results.verification_outcome import (
 )
 from sfumato.workflow.choose.comparison import Comparison
 from sfumato.workflow.choose.question_answer import Answer
-from sfumato.workflow.inspect.inspected_attributes import Inspection
+from sfumato.workflow.inspect.inspected_columns import Inspection
 from sfumato.workflow.report.comparison_text import comparison_words, figure_rows
 from sfumato.workflow.report.markup import html_templates, inline_picture
 from sfumato.workflow.report.table_rows import recipe_words, shown

@@ -33,8 +33,7 @@ from sfumato.verification.renderings import UNVERIFIED_CLAIM
 from sfumato.workflow.project.project_file import Publication
 from sfumato.workflow.report.adversaries import measures_against, scenario_rows
 from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried, attacks_tried
-from sfumato.workflow.report.charts import class_size_curves, scatter_matrix
-from sfumato.workflow.report.charts import frontier_chart as charts
+from sfumato.workflow.report.charts import class_size_curves, frontier_chart, scatter_matrix
 from sfumato.workflow.report.claim_marks import counted
 from sfumato.workflow.report.glossary import TERMS
 from sfumato.workflow.report.markup import html_templates, inline_picture
@@ -212,7 +211,7 @@ def _publication_facts(
     losses = losses_of(release)
     return facts | {
         "changes": change_rows(release, losses),
-        "losses_chart": inline_picture(charts.attribute_losses_chart(losses)) if losses else None,
+        "losses_chart": inline_picture(frontier_chart.attribute_losses_chart(losses)) if losses else None,
         "requirements": requirement_rows(release, chosen),
         **cell_facts(release),
     }

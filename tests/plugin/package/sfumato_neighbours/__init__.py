@@ -21,7 +21,7 @@ from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.models.base import worst_attribute
 from sfumato.models.bounds import capped_share
 from sfumato.models.distances import Distance
-from sfumato.reading.formats import Format
+from sfumato.reading.base import Format
 from sfumato.registry.declarations import (
     Attacker,
     AttributeName,

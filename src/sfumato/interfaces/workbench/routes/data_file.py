@@ -29,7 +29,7 @@ from sfumato.interfaces.workbench.state.projects import Look
 from sfumato.interfaces.workbench.state.route_lookup import look_of, project_file_of, project_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.views.dossiers import original_records
-from sfumato.reading.formats import find_format
+from sfumato.reading.base import find_format
 from sfumato.results.formatting import sentence
 from sfumato.runtime.errors import DataError, SfumatoError
 

@@ -18,7 +18,7 @@ from sfumato.interfaces.workbench.state.projects import Loaded, Projects
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.state.uploads import free_place, received
-from sfumato.reading.formats import every_suffix
+from sfumato.reading.base import every_suffix
 from sfumato.runtime.errors import DataError
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sfumato.interfaces.workbench.addresses import named
 from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
-from sfumato.reading.formats import suffix_of
+from sfumato.reading.base import suffix_of
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.files import why_unreadable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sfumato.data.table import Table
     from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.reading.role_guess import Guess
-    from sfumato.workflow.inspect.inspected_attributes import Inspection
+    from sfumato.workflow.inspect.inspected_columns import Inspection
     from sfumato.workflow.project.project_file import Project
 
 
@@ -64,7 +64,7 @@ class Opened:
     @cached_property
     def inspection(self) -> Inspection:
         """The facts about the data, and how risky it is as it is."""
-        from sfumato.workflow.inspect.inspected_attributes import inspect_table
+        from sfumato.workflow.inspect.inspected_columns import inspect_table
 
         return inspect_table(self.table, self.schema)
 

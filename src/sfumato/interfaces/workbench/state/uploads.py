@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from sfumato.interfaces.workbench.state.state import state_of
-from sfumato.reading.formats import every_suffix, suffix_of
+from sfumato.reading.base import every_suffix, suffix_of
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.files import create_private
 

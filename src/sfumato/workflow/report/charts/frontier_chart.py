@@ -1,4 +1,4 @@
-"""Draw the charts of the report as inline SVG, with the same bytes for the same numbers."""
+"""Draw the frontier and the losses of attributes as inline SVG, with the same bytes for the same numbers."""
 
 from __future__ import annotations
 
