@@ -64,7 +64,7 @@ role = "sensitive"
 privacy = ["privacy-loss"]
 utility = ["general-loss"]
 [policy]
-named = "cell-size-11"
+recipient = "public"
 """
 DRAW = """(async ({ turns, how }) => {
   const chart = window.sfumatoChart, times = [];

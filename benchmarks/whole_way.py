@@ -33,6 +33,7 @@ SIZES = {"age": 100, "area": 2_000, "day": 365, "sex": 2, "education": 16, "diag
 NUMBERS = ("age", "day")
 SPACE = math.prod(SIZES.values())
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people"
 engine = "{engine}"

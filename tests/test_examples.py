@@ -34,6 +34,7 @@ privacy = ["privacy-loss", "k-anonymity"]
 utility = ["general-loss"]
 
 [policy]
+recipient = "none"
 k-anonymity = { at-least = 3 }
 """
 

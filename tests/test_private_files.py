@@ -22,6 +22,7 @@ from sfumato.results import Picture
 from sfumato.runtime.files import file_beside, folder_beside
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.age]

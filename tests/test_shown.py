@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.results.policy import Policy
 from sfumato.runtime.errors import UserError
 
 SECRET = "s3cr3t"
@@ -55,7 +56,15 @@ def nouns(
     """One of each kind that shows itself."""
     table, schema = people()
     folder = tmp_path_factory.mktemp("published") / "out"
-    decision = sf.publish(releases[2], folder, why="a <test>", by="A. Steward", evidence=frontier)
+    decision = sf.publish(
+        releases[2],
+        folder,
+        why="a <test>",
+        by="A. Steward",
+        evidence=frontier,
+        policy="none",
+        allow_singling_out=True,
+    )
     return {
         "Table": table,
         "Schema": schema,
@@ -178,7 +187,8 @@ class TestPictures:
     def test_what_is_chosen_and_what_a_policy_forbids_is_drawn(self, frontier: sf.Frontier) -> None:
         plain = frontier.plot()
         assert "chosen: c2" in frontier.plot(chosen=frontier.candidates[2]).svg
-        assert frontier.plot(policy={"total-loss": sf.Limit(at_most=0.5)}) != plain
+        limited = replace(frontier, policy=Policy("none", {"total-loss": sf.Limit(at_most=0.5)}))
+        assert limited.plot() != plain
         assert frontier.plot() == plain
 
     def test_a_picture_is_saved_whole_as_svg_only(self, frontier: sf.Frontier, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from sfumato.workflow.store.provenance import source_of
 
 SCHEMA = Schema.of(age="quasi-identifying", ill="sensitive")
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes]
@@ -193,7 +194,7 @@ class TestTheName:
             explore(project, store, seed=5, workers=1)
             made = store.candidates(source_of(table, schema))
             evidence = Evidence(Frontier(made, project.axes), (), store.secret)
-            request = PublicationRequest(tmp_path / "out", evidence=evidence)
+            request = PublicationRequest(tmp_path / "out", evidence=evidence, allow_singling_out=True)
             publish_candidate(project, table, schema, made[0], request)
             secret = store.secret.hex()
         prints = [table.fingerprint, schema.fingerprint, source_of(table, schema), secret]
@@ -223,7 +224,7 @@ def published(folder: Path, last: str, how: Any, secret: bytes = b"owner") -> di
         for k, other in enumerate(ways)
     )
     evidence = Evidence(Frontier((candidate, *others), project.axes), (), secret)
-    request = PublicationRequest(folder / "out", evidence=evidence)
+    request = PublicationRequest(folder / "out", evidence=evidence, allow_singling_out=True)
     publish_candidate(project, table, schema, candidate, request)
     return {
         name: re.sub(
@@ -323,7 +324,7 @@ def test_no_seed_is_published(tmp_path: Path) -> None:
     recipe = replace(Recipe.of(SUPPRESSING), seed=8_877_665_544)
     candidate = Candidate("c0ffee", recipe, tuple(measure(sanitize(table, schema, recipe), project.measures)))
     evidence = Evidence(Frontier((candidate,), project.axes))
-    request = PublicationRequest(tmp_path / "out", evidence=evidence)
+    request = PublicationRequest(tmp_path / "out", evidence=evidence, allow_singling_out=True)
     publish_candidate(project, table, schema, candidate, request)
     for place in (tmp_path / "out").iterdir():
         assert b"8877665544" not in place.read_bytes()

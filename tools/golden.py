@@ -91,12 +91,24 @@ def _suppressed(folder: Path) -> None:
     recipe = sf.sanitizers.FullDomain(
         {"zip": 2, "age": 1, "sex": 0}, sf.models.KAnonymity(2), suppression=0.9
     )
-    sf.publish(sf.sanitize(table, roles, recipe, seed=1), folder, ["privacy-loss", "suppression-loss"])
+    sf.publish(
+        sf.sanitize(table, roles, recipe, seed=1),
+        folder,
+        ["privacy-loss", "suppression-loss"],
+        policy="none",
+        allow_singling_out=True,
+    )
 
 
 def _two_tables(folder: Path) -> None:
     asked = ["disclosure-quotient", "quasi-identifier-contribution"]
-    sf.publish(sf.sanitize(visits(), schema(), sf.sanitizers.Anatomy(2), seed=1), folder, asked)
+    sf.publish(
+        sf.sanitize(visits(), schema(), sf.sanitizers.Anatomy(2), seed=1),
+        folder,
+        asked,
+        policy="none",
+        allow_singling_out=True,
+    )
 
 
 def _people(folder: Path) -> None:
@@ -113,11 +125,19 @@ def _perturbed(folder: Path) -> None:
         sf.sanitize(visits(), schema(), sf.sanitizers.RankSwapping(), seed=1),
         folder,
         ["correlation-difference"],
+        policy="none",
+        allow_singling_out=True,
     )
 
 
 def _synthetic(folder: Path) -> None:
-    sf.publish(sf.sanitize(visits(), schema(), sf.sanitizers.CartSynthesis(), seed=1), folder, ["propensity"])
+    sf.publish(
+        sf.sanitize(visits(), schema(), sf.sanitizers.CartSynthesis(), seed=1),
+        folder,
+        ["propensity"],
+        policy="none",
+        allow_singling_out=True,
+    )
 
 
 def _private(folder: Path) -> None:
@@ -126,6 +146,7 @@ def _private(folder: Path) -> None:
         folder,
         ["epsilon"],
         profiles=["nist"],
+        policy="none",
     )
 
 
@@ -144,14 +165,21 @@ def _signed(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         private = Path(place, "steward.pem")
         subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
-        sf.publish(release, folder, ["privacy-loss"], key=private)
+        sf.publish(release, folder, ["privacy-loss"], key=private, policy="protected-place")
         public = folder.with_name(PUBLIC_KEY)
         subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
 
 
 def _partitioned(folder: Path) -> None:
     recipe = sf.sanitizers.FullDomain({"age": 1, "town": 0}, sf.models.KAnonymity(2), suppression=0.5)
-    sf.publish(sf.sanitize(visits(), schema(), recipe, seed=1), folder, ["privacy-loss"], partition_by="town")
+    sf.publish(
+        sf.sanitize(visits(), schema(), recipe, seed=1),
+        folder,
+        ["privacy-loss"],
+        partition_by="town",
+        policy="none",
+        allow_singling_out=True,
+    )
 
 
 def _statistics(folder: Path) -> None:
@@ -160,7 +188,13 @@ def _statistics(folder: Path) -> None:
     attributes = {each.name: each.role for each in schema().attributes}
     attributes["home-town"] = attributes.pop("town")
     roles = sf.Schema(tuple(sf.Attribute(name, role) for name, role in attributes.items()))
-    sf.publish(sf.sanitize(renamed, roles, recipe, seed=1), folder, ["privacy-loss"], formats=["sav", "dta"])
+    sf.publish(
+        sf.sanitize(renamed, roles, recipe, seed=1),
+        folder,
+        ["privacy-loss"],
+        formats=["sav", "dta"],
+        policy="protected-place",
+    )
 
 
 RELEASES: dict[str, Callable[[Path], None]] = {

@@ -43,6 +43,7 @@ _BATCH = 36
 _PATIENCE = 60.0
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 

@@ -158,7 +158,7 @@ def _classes(release: LinkedRelease) -> Counter[tuple[Any, ...]]:
 
 
 def test_a_published_month_names_its_parent_and_verifies(january: LinkedRelease, tmp_path: Path) -> None:
-    publish(january, tmp_path / "january", candidate="3f9a")
+    publish(january, tmp_path / "january", candidate="3f9a", policy="none", allow_singling_out=True)
     second = apply(freeze(january), _month(2), tmp_path / "february", limit=1.0, parent=tmp_path / "january")
     assert verify(tmp_path / "february")
     manifest = read_manifest(tmp_path / "february")
@@ -187,13 +187,13 @@ def test_a_forged_parent_is_found(january: LinkedRelease, tmp_path: Path) -> Non
 
 
 def test_a_folder_is_enough_to_go_on_from(january: LinkedRelease, tmp_path: Path) -> None:
-    publish(january, tmp_path / "january")
+    publish(january, tmp_path / "january", policy="none", allow_singling_out=True)
     from_folder = apply(read_release(tmp_path / "january", _month(1), SCHEMA), _month(2), limit=1.0)
     assert _counts(from_folder) == _counts(apply(january, _month(2), limit=1.0))
 
 
 def test_a_folder_of_other_attributes_is_refused(january: LinkedRelease, tmp_path: Path) -> None:
-    publish(january, tmp_path / "january")
+    publish(january, tmp_path / "january", policy="none", allow_singling_out=True)
     other = Schema((*SCHEMA.attributes[:2], Attribute("disease", "insensitive")))
     with pytest.raises(UserError, match="'disease' is not the same attribute"):
         earlier_release(tmp_path / "january", other)

@@ -46,6 +46,7 @@ privacy = ["privacy-loss", "reidentification-risk", "weighted-k"]
 utility = ["general-loss", "suppression-loss"]
 
 [policy]
+recipient = "none"
 named = "cell-size-5"
 """
 METHODS = (

@@ -185,7 +185,8 @@ def patients(tmp_path: Path) -> str:
         '[data]\npath = "patients.csv"\n[attributes.name]\nrole = "identifying"\n'
         '[attributes.age]\nrole = "quasi-identifying"\n[attributes.sex]\nrole = "quasi-identifying"\n'
         '[attributes.zip]\nrole = "quasi-identifying"\n[attributes.diagnosis]\nrole = "sensitive"\n'
-        '[[candidates]]\nsanitizer = "as-is"\n[policy]\nreidentification-risk = { at-most = 0.09 }\n'
+        '[[candidates]]\nsanitizer = "as-is"\n[policy]\nrecipient = "none"\n'
+        "reidentification-risk = { at-most = 0.09 }\n"
     )
     project = Project.load(tmp_path / "patients.toml")
     with Store(project.store_path) as store:

@@ -8,6 +8,7 @@ from typing import Any
 from .waiting import until
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes]

@@ -14,6 +14,7 @@ from sfumato.verification.documents import read_manifest
 from sfumato.workflow.publish.verify import verify
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "january.csv"
 [attributes]

@@ -134,7 +134,9 @@ def test_a_challenge_takes_out_whole_people(
     kept = [badge for badge in range(n) if missing == "category" or columns["ill"][badge] is not None]
     for number, given in enumerate(((table, schema), schema.bind(table))):
         folder = tmp_path / str(number)
-        made = challenge(*given, sf.sanitizers.AsIs(), folder, tmp_path / f"{number}.json", targets=20)
+        made = challenge(
+            *given, sf.sanitizers.AsIs(), folder, tmp_path / f"{number}.json", targets=20, policy="none"
+        )
         with (folder / "release" / "data.csv").open(encoding="utf-8", newline="") as file:
             released = {int(row["badge"]) for row in csv.DictReader(file)}
         people = {who[badge] for badge in released}
@@ -158,6 +160,6 @@ def test_every_choice_of_measures_is_published(how: sf.sanitizers.Sanitizer, tmp
     for size in range(len(MEASURES) + 1):
         for asked in itertools.combinations(MEASURES, size):
             folder = tmp_path / "-".join(("out", *asked))
-            sf.publish(release, folder, list(asked))
+            sf.publish(release, folder, list(asked), policy="none", allow_singling_out=True)
             found[sf.verify(folder).holds] += 1
     assert found == {True: 2 ** len(MEASURES)}

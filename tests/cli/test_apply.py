@@ -16,6 +16,7 @@ from sfumato.verification.folder import fingerprint
 SECRET = "SECRETVALUE"
 Run = Callable[..., tuple[int, str, str]]
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "january.csv"
 [attributes.name]
@@ -39,6 +40,7 @@ privacy = ["privacy-loss"]
 utility = ["general-loss"]
 """
 SAMPLED = """
+policy.recipient = "none"
 [data]
 path = "january.csv"
 engine = "duckdb"
@@ -123,7 +125,7 @@ def test_a_second_candidate_of_the_same_data_is_laid_beside_the_first(
     one, other = [c["id"] for c in json.loads(out)["candidates"] if c["sanitizer"] == "mondrian"]
     assert sfumato("publish", one, "first")[0] == 0
     assert "composition-k" not in (tmp_path / "first" / "manifest.json").read_text("utf-8")
-    project.write_text(PROJECT + "[policy]\ncomposition-k = { at-least = 10 }\n", encoding="utf-8")
+    project.write_text(PROJECT + "[policy.composition-k]\nat-least = 10\n", encoding="utf-8")
     code, _, err = sfumato("publish", other, "second")
     assert (code, "composition-k" in err) == (2, True)
     project.write_text(PROJECT, encoding="utf-8")

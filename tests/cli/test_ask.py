@@ -47,6 +47,7 @@ l = 2
 sanitizer = "mondrian"
 model = { k-anonymity = { k = 500 } }
 [policy]
+recipient = "none"
 reidentification-risk = { at-most = 0.15 }
 """
 
@@ -97,7 +98,10 @@ class TestAsk:
     def test_says_when_the_policy_forbids_the_answer(self, sfumato: Run, project: Path) -> None:
         code, out, _ = sfumato("ask", "min loss", "-P", project)
         assert code == 0
-        assert "Warning: the policy is not met: reidentification-risk is 1" in out
+        assert out.startswith("No candidate that keeps the policy keeps these limits.") is False
+        code, out, _ = sfumato("ask", "min loss where k <= 2", "-P", project)
+        assert out.startswith("No candidate that keeps the policy keeps these limits.")
+        assert "against the policy: reidentification-risk is" in out
 
     def test_nothing_keeps_the_limits(self, sfumato: Run, project: Path) -> None:
         code, out, err = sfumato("ask", "max k where loss <= 1% and k >= 20", "-P", project)
@@ -149,13 +153,13 @@ class TestAsk:
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
         text = PROJECT[: PROJECT.index("[[candidates]]")] + '[[candidates]]\nsanitizer = "as-is"\n'
+        text += '[policy]\nrecipient = "none"\n'
         (tmp_path / "one.toml").write_text(text, "utf-8")
         (tmp_path / "people.csv").write_bytes((project.parent / "people.csv").read_bytes())
         sfumato("explore", tmp_path / "one.toml", "--workers", 1)
         code, out, err = sfumato("ask", "max k where loss <= 10%", "-P", tmp_path / "one.toml")
         assert code == 0, err
-        assert "looser:  no candidate would be better" in out
-        assert "policy" not in out
+        assert out.startswith("Only the original as it is keeps these limits; it protects nobody.")
 
     def test_help_and_documentation_list_every_short_name(self) -> None:
         text = cli.commands["ask"].help or ""

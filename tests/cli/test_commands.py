@@ -67,6 +67,7 @@ sanitizer = "bucketize"
 form = "two-tables"
 model = { probabilistic-diversity = { l = 2 } }
 [policy]
+recipient = "none"
 reidentification-risk = { at-most = 0.2 }
 """
 
@@ -196,13 +197,13 @@ class TestStraightLine:
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
     def test_two_tables_are_published_and_verified(self, sfumato: Run, project: Path, tmp_path: Path) -> None:
-        text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
+        text = project.read_text("utf-8").replace("reidentification-risk = { at-most = 0.2 }", "")
         project.write_text(text, "utf-8")
         sfumato("explore", project, "--workers", 1)
         _, out, _ = sfumato("frontier", project, "--json")
         chosen = next(c for c in json.loads(out)["candidates"] if c["sanitizer"] == "bucketize")
         target = tmp_path / "anatomy"
-        assert sfumato("publish", chosen["id"], target, "-P", project)[0] == 0
+        assert sfumato("publish", chosen["id"], target, "-P", project, "--allow-singling-out")[0] == 0
         assert {place.name for place in target.glob("*.csv")} == {"quasi-identifiers.csv", "sensitive.csv"}
         code, out, _ = sfumato("verify", target, "--json")
         assert (code, json.loads(out)["verified"]) == (0, True)
@@ -351,15 +352,16 @@ class TestPolicy:
     def test_warns_of_a_release_that_protects_nobody_and_of_a_second_one(
         self, sfumato: Run, project: Path, tmp_path: Path
     ) -> None:
-        text = project.read_text("utf-8").replace("[policy]\nreidentification-risk = { at-most = 0.2 }", "")
+        text = project.read_text("utf-8").replace("reidentification-risk = { at-most = 0.2 }", "")
         project.write_text(text, "utf-8")
         sfumato("explore", project, "--workers", 1)
         made = {
             c["sanitizer"]: c["id"]
             for c in json.loads(sfumato("frontier", project, "--json")[1])["candidates"]
         }
+        options = ["--json", "--allow-singling-out"]
         said = [
-            sfumato("publish", made[name], tmp_path / f"{place}", "-P", project, "--json")[2]
+            sfumato("publish", made[name], tmp_path / f"{place}", "-P", project, *options)[2]
             for place, name in enumerate(("mondrian", "as-is", "mondrian"))
         ]
         assert said[0] == ""

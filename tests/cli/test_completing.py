@@ -18,6 +18,7 @@ from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.store import Store
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 

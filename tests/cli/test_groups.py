@@ -19,6 +19,7 @@ Person = tuple[int, str, str]
 
 K = 3
 PROJECT = f"""
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.salary]

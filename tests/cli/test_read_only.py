@@ -21,6 +21,7 @@ Run = Callable[..., tuple[int, str, str]]
 NOBODY = 65534
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.age]

@@ -9,6 +9,7 @@ from pathlib import Path
 Run = Callable[..., tuple[int, str, str]]
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.age]

@@ -15,6 +15,7 @@ from sfumato.runtime import files
 Run = Callable[..., tuple[int, str, str]]
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.age]

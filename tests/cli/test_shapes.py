@@ -43,6 +43,7 @@ privacy = ["privacy-loss", "k-anonymity", { t-closeness = { distance = "js" } }]
 utility = ["utility-loss", "general-loss"]
 
 [policy]
+recipient = "none"
 k-anonymity = { at-least = 3 }
 """
 

@@ -21,6 +21,7 @@ from sfumato.workflow.explore.explore_project import Progress
 from sfumato.workflow.project.project_file import Project
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.name]

@@ -203,8 +203,8 @@ PLACES = {
     "model-value": PROJECT
     + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = "GIVEN" } }\n',
     "measure": PROJECT + '[measure]\nprivacy = ["GIVEN"]\n',
-    "policy": PROJECT + '[policy]\n"GIVEN" = { at-most = 1 }\n',
-    "limit": PROJECT + '[policy]\nprivacy-loss = { at-most = "GIVEN" }\n',
+    "policy": PROJECT + '[policy]\nrecipient = "none"\n"GIVEN" = { at-most = 1 }\n',
+    "limit": PROJECT + '[policy]\nrecipient = "none"\nprivacy-loss = { at-most = "GIVEN" }\n',
     "separator": PROJECT.replace("[data]", '[data]\nseparator = "GIVEN"'),
     "encoding": PROJECT.replace("[data]", '[data]\nencoding = "GIVEN"'),
     "population": PROJECT + '[measure]\nprivacy = [{ journalist-risk = { population = "GIVEN" } }]\n',

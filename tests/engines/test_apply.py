@@ -113,6 +113,7 @@ def test_a_recoding_of_classes_is_refused(folder: Path, schema: Schema) -> None:
 
 
 PROJECT = """
+    policy.recipient = "none"
     [data]
     path = "FOLDER"
     engine = "duckdb"
@@ -146,7 +147,7 @@ def test_a_project_learns_on_a_sample_and_publishes_all(folder: Path, tmp_path: 
         assert table.n_records < 2_200
         frontier, _ = frontier_of(project, store, table, schema)
         (candidate,) = frontier.candidates
-    request = PublicationRequest(tmp_path / "out", evidence=Evidence(frontier))
+    request = PublicationRequest(tmp_path / "out", evidence=Evidence(frontier), allow_singling_out=True)
     publish_candidate(project, table, schema, candidate, request)
     assert verify(tmp_path / "out")
     with (tmp_path / "out" / "data.csv").open(newline="") as file:

@@ -63,6 +63,7 @@ def explored(
 ) -> tuple[Frontier, list[Progress]]:
     states: list[Progress] = []
     heard = ticking(clock, states)
+    given.setdefault("policy", "none")
     return explore(TABLE, SCHEMA, candidates, MEASURES, store=store, seed=1, progress=heard, **given), states
 
 
@@ -110,7 +111,7 @@ def test_refined_candidates_stay_and_are_not_tried_twice(clock: Clock, tmp_path:
 def test_refined_candidates_are_measured_further_like_all_others(clock: Clock, tmp_path: Path) -> None:
     explored(clock, tmp_path / "s", budget=120.0)
     measures = [*MEASURES, "k-anonymity"]
-    found = explore(TABLE, SCHEMA, [SWEEP], measures, store=tmp_path / "s")
+    found = explore(TABLE, SCHEMA, [SWEEP], measures, store=tmp_path / "s", policy="none")
     assert all(candidate.value("k-anonymity") is not None for candidate in found.candidates)
 
 
@@ -158,6 +159,7 @@ def test_with_processes_of_their_own_what_is_at_work_is_given_up_and_no_process_
     states: list[Progress] = []
     sweep = Sweep("gated", {"gate": [str(gate.folder)], "k": KS})
     given: dict[str, Any] = {"store": tmp_path / "s", "budget": 1e6, "workers": 2, "progress": states.append}
+    given["policy"] = "none"
     explore(TABLE, SCHEMA, [sweep], MEASURES, **given)
     assert gate.waiting()
     assert (states[-1].done, states[-1].is_spent) == (0, True)

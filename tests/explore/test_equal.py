@@ -49,7 +49,9 @@ def explored(
     store: Store, candidates: list[Any], measures: list[str] = MEASURES
 ) -> tuple[Frontier, Progress]:
     heard: list[Progress] = []
-    found = explore(TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append)
+    found = explore(
+        TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append, policy="none"
+    )
     return found, heard[-1]
 
 
@@ -119,7 +121,7 @@ class TestStored:
     def test_have_the_measurements_that_each_would_have_alone(self, store: Store) -> None:
         found, _ = explored(store, list(SAME))
         for candidate in one_for_each_recipe(found.candidates):
-            alone = explore(TABLE, SCHEMA, [candidate.recipe], MEASURES, seed=1)
+            alone = explore(TABLE, SCHEMA, [candidate.recipe], MEASURES, seed=1, policy="none")
             assert alone.candidates[0].measurements == candidate.measurements
 
     def test_are_measured_once(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

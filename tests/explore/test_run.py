@@ -34,6 +34,7 @@ from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store
 
 ATTRIBUTES = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 
@@ -277,7 +278,7 @@ class TestResuming:
         self, write: Write, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = facts(stored(write(measures=MEASURES), store))
-        project = write(measures=MEASURES + "[policy]\nreidentification-risk = { at-most = 0.2 }\n")
+        project = write(measures=MEASURES + "[policy.reidentification-risk]\nat-most = 0.2\n")
         with counted(monkeypatch) as done:
             state = explore(project, store, workers=1)
         assert {what for what in done if what[0] == "measured"} == {("measured", '"reidentification-risk"')}

@@ -43,7 +43,9 @@ def no_two_take_as_long(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def explored(store: Path, candidates: list[Any], measures: list[Any] = MEASURES) -> tuple[Frontier, Progress]:
     heard: list[Progress] = []
-    found = explore(TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append)
+    found = explore(
+        TABLE, SCHEMA, candidates, measures, store=store, seed=1, progress=heard.append, policy="none"
+    )
     return found, heard[-1]
 
 

@@ -151,7 +151,7 @@ def project(tmp_path: Path) -> Path:
     roles = "".join(f'[attributes.{name}]\nrole = "{role}"\n' for name, role in ROLES.items())
     search = '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 10 } }\n'
     place = tmp_path / "people.toml"
-    place.write_text(f'[data]\npath = "people.csv"\n{roles}{search}', "utf-8")
+    place.write_text(f'policy.recipient = "none"\n[data]\npath = "people.csv"\n{roles}{search}', "utf-8")
     return place
 
 

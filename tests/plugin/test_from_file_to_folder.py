@@ -49,7 +49,7 @@ def measures(*more: str) -> str:
 def published(plugged: Path, folder: Path, parts: str, data: str = "people.csv") -> Any:
     """Explore a project, publish its first candidate, and return the checks of a reader by their words."""
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    project = f'[data]\npath = "{data}"\n\n{ATTRIBUTES}{parts}'
+    project = f'policy.recipient = "none"\n[data]\npath = "{data}"\n\n{ATTRIBUTES}{parts}'
     (folder / "people.toml").write_text(project, encoding="utf-8")
     done = command("explore", "people.toml", "--workers", "1", plugged=plugged, cwd=folder)
     assert (done.returncode, "plug-in" in done.stderr) == (0, False), done.stderr

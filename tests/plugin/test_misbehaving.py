@@ -137,6 +137,7 @@ class BadSearch:
 '''
 
 ATTRIBUTES = """\
+policy.recipient = "none"
 [data]
 path = "people.csv"
 

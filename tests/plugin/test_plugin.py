@@ -25,6 +25,7 @@ Hal,58,m,02110,flu
 """
 
 PROJECT = """\
+policy.recipient = "none"
 [data]
 path = "people.csv"
 

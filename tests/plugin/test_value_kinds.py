@@ -18,6 +18,7 @@ SIZES = ["XS", "S", "M", "L", "XL"]
 N_VISITS = 120
 
 PROJECT = """\
+policy.recipient = "none"
 [data]
 path = "visits.csv"
 

@@ -181,7 +181,7 @@ class TestFullFile:
     def test_says_what_to_measure_and_what_must_hold(self, full: Project) -> None:
         assert full.privacy == ("knowledge-gain", {"reidentification-risk": {"threshold": 0.1}})
         assert full.utility == ("total-loss",)
-        assert full.policy == {
+        assert full.policy.limits == {
             "reidentification-risk": Limit(at_most=0.5),
             "k-anonymity": Limit(at_least=2, at_most=100),
         }
@@ -258,8 +258,9 @@ class TestDefaults:
         assert "t-closeness" not in project.privacy
 
     def test_a_search_that_suits_the_table_knows_the_policy(self, write: Callable[[str], Path]) -> None:
-        text = SMALL + '\n[[candidates]]\nsearch = "suited"\n[policy]\nnamed = "cell-size-11"\n'
-        assert Suited(k=(11,)) in Project.load(write(text)).searches
+        text = SMALL + '\n[[candidates]]\nsearch = "suited"\n[policy]\nrecipient = "public"\n'
+        (search,) = (s for s in Project.load(write(text)).searches if isinstance(s, Suited))
+        assert (search.k, search.share, search.epsilon) == ((11,), (0.9,), (1.0,))
 
     def test_a_search_for_every_type_is_judged_by_attacks(self, write: Callable[[str], Path]) -> None:
         text = SMALL + '\n[[candidates]]\nsearch = "suited"\nevery-type = true\n'
@@ -282,7 +283,7 @@ class TestDefaults:
         project = Project.load(write(SMALL))
         assert project.data.missing == "category"
         assert project.data.missing_values == []
-        assert project.policy == {}
+        assert project.policy.limits == {}
         assert project.publication.title == ""
 
     def test_have_nothing_to_try(self, write: Callable[[str], Path]) -> None:
@@ -479,7 +480,7 @@ class TestWrongValues:
         project = Project.load(write(TWO_SENSITIVE + f"[policy]\n{limits}"))
         assert project.measures.count("t-closeness") == 1
         assert project.measures.count("privacy-loss") == 1
-        assert tuple(project.policy) == names
+        assert tuple(project.policy.limits) == names
 
 
 TWO_SENSITIVE = """

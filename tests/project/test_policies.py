@@ -1,4 +1,4 @@
-"""Named policies: what they require, and how a project file names them."""
+"""The section `[policy]` of a project file: who gets the release, and limits of the publisher's own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY, RECIPIENTS
 from sfumato.runtime.errors import ProjectError
-from sfumato.workflow.project.named_policies import POLICIES
 from sfumato.workflow.project.project_file import Project
 
 FILE = """
@@ -16,42 +17,46 @@ FILE = """
 path = "people.csv"
 [attributes.age]
 role = "quasi-identifying"
-[policy]
 """
 
 
-def policy(written: str) -> dict[str, Limit]:
-    return dict(Project.parse(FILE + written, Path("people.toml")).policy)
+def policy(written: str) -> Policy:
+    return Project.parse(f"{FILE}[policy]\n{written}", Path("people.toml")).policy
 
 
-@pytest.mark.parametrize(("size", "risk"), [(3, 0.33), (5, 0.20), (11, 0.09), (20, 0.05)])
-def test_a_cell_size_is_a_risk(size: int, risk: float) -> None:
-    limit = policy(f'named = "cell-size-{size}"')["reidentification-risk"]
-    assert limit.at_most == pytest.approx(risk, abs=0.005)
-    assert limit.allows(1 / size)
-    assert not limit.allows(1 / (size - 1))
+@pytest.mark.parametrize(("name", "alike"), [("protected-place", 3), ("contract", 5), ("public", 11)])
+def test_a_recipient_asks_for_a_number_of_people_alike(name: str, alike: int) -> None:
+    limit = policy(f'recipient = "{name}"').limits_by_measure["reidentification-risk"]
+    assert limit.allows(1 / alike)
+    assert not limit.allows(1 / (alike - 1))
 
 
-def test_the_named_ones_are_those_of_the_precedents() -> None:
-    assert [named.cell_size for named in POLICIES.values()] == [3, 5, 11, 20]
-    assert all(named.meaning for named in POLICIES.values())
+def test_every_recipient_says_where_its_limits_come_from() -> None:
+    assert all(recipient.source and recipient.meaning for recipient in RECIPIENTS.values())
 
 
-def test_limits_beside_the_name_are_added_and_count_instead_of_it() -> None:
-    both = policy('named = "cell-size-5"\nsuppression-loss = { at-most = 0.1 }')
-    assert both == {"reidentification-risk": Limit(at_most=0.2), "suppression-loss": Limit(at_most=0.1)}
-    instead = policy('named = "cell-size-5"\nreidentification-risk = { at-most = 0.05 }')
-    assert instead == {"reidentification-risk": Limit(at_most=0.05)}
+def test_limits_of_the_publisher_hold_besides() -> None:
+    both = policy('recipient = "contract"\nreidentification-risk = { at-most = 0.05 }')
+    assert both.limits == {"reidentification-risk": Limit(at_most=0.05)}
+    assert [r.limit.at_most for r in both.required("classes")] == [0.2, 0.1, 0.05]
+    assert policy('recipient = "none"') == Policy(NOBODY)
+
+
+def test_without_an_answer_the_public_is_assumed() -> None:
+    for project in (FILE, f"{FILE}[policy]\n"):
+        assumed = Project.parse(project, Path("people.toml")).policy
+        assert (assumed.recipient, assumed.is_assumed) == ("public", True)
 
 
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ('named = "cell-size-12"', "did you mean 'cell-size-"),
-        ('named = "strict"', "allowed are cell-size-3"),
-        ("named = 11", "policy.named: cannot be 11"),
+        ('recipient = "pulbic"', "policy.recipient: cannot be 'pulbic'; did you mean 'public'"),
+        ('recipient = "my friends"', "there are public, public-great-harm, contract"),
+        ("recipient = 11", "policy.recipient: expected a text"),
+        ('named = "cell-size-11"', "policy.*named"),
     ],
 )
-def test_an_unknown_name_is_refused(written: str, said: str) -> None:
+def test_what_is_no_recipient_is_refused(written: str, said: str) -> None:
     with pytest.raises(ProjectError, match=said):
         policy(written)

@@ -9,6 +9,8 @@ import pytest
 
 from sfumato import Limit, Publication
 from sfumato.interfaces.cli.publish import _OF_THE_FOLDER
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import UserError
 from sfumato.verification.folder import FORMATS
 from sfumato.workflow.project.project_file import Project
@@ -29,6 +31,7 @@ title = "People"
 profiles = ["ema"]
 partition-by = "age"
 [policy]
+recipient = "none"
 k-anonymity = { at-least = 3 }
 """
 
@@ -48,7 +51,7 @@ def test_the_settings_of_a_project_come_first_and_those_of_the_request_are_added
     request = asked.with_settings_of(project)
     assert (request.folder, request.why) == (tmp_path / "out", "because")
     assert request.measures == project.measures
-    assert request.policy == {"k-anonymity": Limit(at_least=3)}
+    assert request.policy == Policy(NOBODY, {"k-anonymity": Limit(at_least=3)})
     assert request.publication.profiles == ["ema", "wp216"]
     assert request.publication.partition_by == "age"
 

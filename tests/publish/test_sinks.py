@@ -61,7 +61,7 @@ def failed(folder: Path) -> list[str]:
 
 class TestFolders:
     def test_other_programs_read_the_same_records(self, tmp_path: Path) -> None:
-        publish(hospital(), tmp_path / "out", partition_by="zip")
+        publish(hospital(), tmp_path / "out", partition_by="zip", policy="none", allow_singling_out=True)
         want = csv_records(tmp_path / "out")
         names = list(pd.read_csv(tmp_path / "out" / "data.csv").columns)
         place = tmp_path / "out" / "data"
@@ -77,7 +77,7 @@ class TestFolders:
         assert not (tmp_path / "out" / "data.parquet").exists()
 
     def test_the_folder_verifies_and_says_what_it_holds(self, tmp_path: Path) -> None:
-        publish(hospital(), tmp_path / "out", partition_by="sex")
+        publish(hospital(), tmp_path / "out", partition_by="sex", policy="none", allow_singling_out=True)
         assert verify(tmp_path / "out")
         listed = sorted(name for name in read_manifest(tmp_path / "out").files if "/" in name)
         there = sorted(
@@ -95,7 +95,7 @@ class TestFolders:
     def test_odd_values_come_back_from_the_names_of_folders(self, tmp_path: Path) -> None:
         odd = ["a/b", "..", ".", "50%", "x=y", "a b.", "x*", "Ü", "a\nb", '"', "{1, 2}", "-x", None]
         release = as_it_is({"n": list(range(len(odd))), "odd": odd}, n="numeric", odd="categorical")
-        publish(release, tmp_path / "out", partition_by="odd")
+        publish(release, tmp_path / "out", partition_by="odd", policy="none", allow_singling_out=True)
         assert verify(tmp_path / "out")
         found = ds.dataset(tmp_path / "out" / "data", partitioning="hive").to_table()
         assert dict(zip(found["n"].to_pylist(), found["odd"].to_pylist(), strict=True)) == dict(
@@ -106,7 +106,7 @@ class TestFolders:
 
     def test_whole_numbers_stay_numbers(self, tmp_path: Path) -> None:
         release = as_it_is({"age": [20, 30, -5, 20], "x": list("abcd")}, age="numeric")
-        publish(release, tmp_path / "out", partition_by="age")
+        publish(release, tmp_path / "out", partition_by="age", policy="none", allow_singling_out=True)
         assert verify(tmp_path / "out")
         found = ds.dataset(tmp_path / "out" / "data", partitioning="hive").to_table()
         assert pa.types.is_integer(found.schema.field("age").type)
@@ -120,7 +120,7 @@ class TestFolders:
             ("diagnosis", "sensitive", "quasi-identifiers"),
         ):
             folder = tmp_path / name
-            publish(release, folder, partition_by=name)
+            publish(release, folder, partition_by=name, policy="none", allow_singling_out=True)
             assert verify(folder)
             assert (folder / laid).is_dir()
             assert (folder / f"{other}.parquet").is_file()
@@ -137,7 +137,9 @@ class TestFolders:
             assert found == [n for n in drawn if n % 2 == value]
 
     def test_a_file_tells_of_no_value_but_its_own(self, tmp_path: Path) -> None:
-        publish(hospital(), tmp_path / "out", partition_by="diagnosis")
+        publish(
+            hospital(), tmp_path / "out", partition_by="diagnosis", policy="none", allow_singling_out=True
+        )
         for value in ("Flu", "Diabetes"):
             raw = (tmp_path / "out" / partition_file("data", "diagnosis", value)).read_bytes()
             assert b"diagnosis" not in raw
@@ -163,7 +165,7 @@ class TestFolders:
     ) -> None:
         release = as_it_is(columns, **{next(iter(columns)): "categorical"})
         with pytest.raises(UserError) as refused:
-            publish(release, tmp_path / "out", partition_by=by)
+            publish(release, tmp_path / "out", partition_by=by, policy="none", allow_singling_out=True)
         assert says in str(refused.value)
         assert "\n" not in str(refused.value)
         assert SECRET not in str(refused.value)
@@ -172,18 +174,18 @@ class TestFolders:
     def test_fractions_are_refused(self, tmp_path: Path) -> None:
         release = as_it_is({"a": ["x", "y"], "x": [0.5, 1.25]}, x="numeric")
         with pytest.raises(UserError, match="holds fractions"):
-            publish(release, tmp_path / "out", partition_by="x")
+            publish(release, tmp_path / "out", partition_by="x", policy="none", allow_singling_out=True)
         assert list(tmp_path.iterdir()) == []
 
     def test_an_attribute_that_is_not_released_is_not_told(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="no attribute 'name' is released"):
-            publish(hospital(), tmp_path / "out", partition_by="name")
+            publish(hospital(), tmp_path / "out", partition_by="name", policy="none", allow_singling_out=True)
 
 
 class TestForgedFolders:
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
-        publish(hospital(), tmp_path / "out", partition_by="sex")
+        publish(hospital(), tmp_path / "out", partition_by="sex", policy="none", allow_singling_out=True)
         return tmp_path / "out"
 
     def mend(self, folder: Path) -> None:
@@ -285,7 +287,14 @@ class TestStatistics:
 
     @pytest.mark.parametrize("kind", ["sav", "dta"])
     def test_labels_come_out_as_they_came_in(self, survey: Path, tmp_path: Path, kind: str) -> None:
-        publish(self.release(survey), tmp_path / "out", formats=[kind], codebook=read_codebook(survey))
+        publish(
+            self.release(survey),
+            tmp_path / "out",
+            formats=[kind],
+            codebook=read_codebook(survey),
+            policy="none",
+            allow_singling_out=True,
+        )
         assert verify(tmp_path / "out")
         read = pyreadstat.read_sav if kind == "sav" else pyreadstat.read_dta
         frame, facts = read(str(tmp_path / "out" / f"data.{kind}"))
@@ -299,7 +308,12 @@ class TestStatistics:
 
     def test_what_is_generalised_has_no_labels(self, survey: Path, tmp_path: Path) -> None:
         publish(
-            self.release(survey, k=6), tmp_path / "out", formats=["sav"], codebook=Codebook({"town": "Home"})
+            self.release(survey, k=6),
+            tmp_path / "out",
+            formats=["sav"],
+            codebook=Codebook({"town": "Home"}),
+            policy="none",
+            allow_singling_out=True,
         )
         frame, facts = pyreadstat.read_sav(str(tmp_path / "out" / "data.sav"))
         assert set(frame["town"]) != {"Rome", "Oslo", "Bonn", ""}
@@ -308,7 +322,14 @@ class TestStatistics:
 
     def test_labels_of_values_that_do_not_occur_stay_at_home(self, survey: Path, tmp_path: Path) -> None:
         book = Codebook(values={"sex": {1.0: "male", 2.0: "female", 3.0: SECRET}})
-        publish(self.release(survey), tmp_path / "out", formats=["dta", "sav"], codebook=book)
+        publish(
+            self.release(survey),
+            tmp_path / "out",
+            formats=["dta", "sav"],
+            codebook=book,
+            policy="none",
+            allow_singling_out=True,
+        )
         for file in (tmp_path / "out").iterdir():
             assert SECRET.encode() not in file.read_bytes()
 
@@ -325,7 +346,12 @@ class TestStatistics:
         self, survey: Path, tmp_path: Path, labels: dict[float, str]
     ) -> None:
         publish(
-            self.release(survey), tmp_path / "out", formats=["sav"], codebook=Codebook(values={"sex": labels})
+            self.release(survey),
+            tmp_path / "out",
+            formats=["sav"],
+            codebook=Codebook(values={"sex": labels}),
+            policy="none",
+            allow_singling_out=True,
         )
         frame, facts = pyreadstat.read_sav(str(tmp_path / "out" / "data.sav"))
         assert set(frame["sex"]) == {"male", "female", ""}
@@ -333,7 +359,14 @@ class TestStatistics:
 
     def test_a_label_that_looks_like_another_number_is_left_out(self, survey: Path, tmp_path: Path) -> None:
         book = Codebook(values={"mood": {1.0: "2"}})
-        publish(self.release(survey), tmp_path / "out", formats=["sav"], codebook=book)
+        publish(
+            self.release(survey),
+            tmp_path / "out",
+            formats=["sav"],
+            codebook=book,
+            policy="none",
+            allow_singling_out=True,
+        )
         assert verify(tmp_path / "out")
         frame, _ = pyreadstat.read_sav(str(tmp_path / "out" / "data.sav"))
         assert sorted(frame["mood"]) == [1, 2, 3, 4, 5, 5]
@@ -341,7 +374,7 @@ class TestStatistics:
     def test_names_are_changed_in_one_line_and_nowhere_else(self, tmp_path: Path) -> None:
         names = ["marital status", "marital-status", "1st", "all", "if", "Age", "age", "größe", "x" * 40]
         release = as_it_is({name: ["a", "b"] for name in names})
-        publish(release, tmp_path / "out", formats=["sav", "dta"])
+        publish(release, tmp_path / "out", formats=["sav", "dta"], policy="none", allow_singling_out=True)
         assert verify(tmp_path / "out")
         manifest = read_manifest(tmp_path / "out")
         sav, dta = manifest.formats["sav"].renamed, manifest.formats["dta"].renamed
@@ -378,14 +411,14 @@ class TestStatistics:
         release = sanitize(
             *datasets.hospital(), Bucketize(ProbabilisticDiversity(2), form="two-tables"), seed=1
         )
-        publish(release, tmp_path / "out", formats=["sav"])
+        publish(release, tmp_path / "out", formats=["sav"], policy="none", allow_singling_out=True)
         assert verify(tmp_path / "out")
         frame, _ = pyreadstat.read_sav(str(tmp_path / "out" / "sensitive.sav"))
         assert frame["count"].sum() == 12
 
     def test_a_format_that_there_is_not_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match="formats: cannot be 'say'; did you mean 'sav'"):
-            publish(hospital(), tmp_path / "out", formats=["say"])
+            publish(hospital(), tmp_path / "out", formats=["say"], policy="none", allow_singling_out=True)
 
     @pytest.mark.parametrize("package", ["pyreadstat", "pandas"])
     def test_a_missing_package_is_one_line(
@@ -393,13 +426,13 @@ class TestStatistics:
     ) -> None:
         monkeypatch.setitem(sys.modules, package, None)
         with pytest.raises(UserError, match=r"pip install 'sfumato\[statistics\]'"):
-            publish(hospital(), tmp_path / "out", formats=["sav"])
+            publish(hospital(), tmp_path / "out", formats=["sav"], policy="none", allow_singling_out=True)
         assert list(tmp_path.iterdir()) == []
 
     def test_a_reader_without_the_package_is_told(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        publish(hospital(), tmp_path / "out", formats=["sav"])
+        publish(hospital(), tmp_path / "out", formats=["sav"], policy="none", allow_singling_out=True)
         monkeypatch.setitem(sys.modules, "pyreadstat", None)
         with pytest.raises(SfumatoError, match=r"pip install 'sfumato\[statistics\]'"):
             verify(tmp_path / "out")
@@ -407,7 +440,14 @@ class TestStatistics:
     @pytest.mark.parametrize("forged", ["cell", "label", "column label", "record", "name", "damage"])
     def test_a_forged_file_is_found(self, survey: Path, tmp_path: Path, forged: str) -> None:
         folder = tmp_path / "out"
-        publish(self.release(survey), folder, formats=["sav"], codebook=read_codebook(survey))
+        publish(
+            self.release(survey),
+            folder,
+            formats=["sav"],
+            codebook=read_codebook(survey),
+            policy="none",
+            allow_singling_out=True,
+        )
         frame, facts = pyreadstat.read_sav(str(folder / "data.sav"))
         labels, titles = dict(facts.variable_value_labels), dict(facts.column_names_to_labels)
         if forged == "cell":
@@ -430,6 +470,7 @@ class TestStatistics:
 
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "survey.sav"
 [attributes]
@@ -462,6 +503,7 @@ def test_the_project_file_and_the_command_ask_for_it(
         capsys.readouterr()
         assert run(["frontier", f"{project}.toml", "--all", "--json"]) == 0
         identity = json.loads(capsys.readouterr().out)["candidates"][0]["id"]
+        options = [*options, "--allow-singling-out"]
         command = ["publish", identity, project, "--project", f"{project}.toml", *options]
         assert run(command) == 0
         assert run(["verify", project]) == 0

@@ -38,7 +38,7 @@ def claimed(folder: Path) -> list[str]:
 
 
 def test_a_release_and_a_folder_are_enough(tmp_path: Path) -> None:
-    decision = sf.publish(made(), tmp_path / "out")
+    decision = sf.publish(made(), tmp_path / "out", policy="none", allow_singling_out=True)
     assert sf.verify(tmp_path / "out")
     assert {place.name for place in (tmp_path / "out").iterdir()} == {
         "data.csv",
@@ -58,7 +58,15 @@ def test_a_release_and_a_folder_are_enough(tmp_path: Path) -> None:
 def test_the_choice_is_known_by_its_recipe_and_measured_as_the_frontier_was(
     frontier: sf.Frontier, tmp_path: Path
 ) -> None:
-    decision = sf.publish(made(3), tmp_path / "out", evidence=frontier, why="the knee", by="A. Steward")
+    decision = sf.publish(
+        made(3),
+        tmp_path / "out",
+        evidence=frontier,
+        why="the knee",
+        by="A. Steward",
+        policy="none",
+        allow_singling_out=True,
+    )
     assert (decision.candidate, decision.why, decision.by) == ("k3", "the knee", "A. Steward")
     assert claimed(tmp_path / "out") == ["privacy-loss", "k-anonymity", "reidentification-risk"]
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
@@ -69,7 +77,12 @@ def test_the_choice_is_known_by_its_recipe_and_measured_as_the_frontier_was(
 def test_a_release_that_is_not_in_the_evidence_gets_a_drawn_name(
     frontier: sf.Frontier, tmp_path: Path
 ) -> None:
-    names = {sf.publish(made(4), tmp_path / f"out{i}", evidence=frontier).candidate for i in range(2)}
+    names = {
+        sf.publish(
+            made(4), tmp_path / f"out{i}", evidence=frontier, policy="none", allow_singling_out=True
+        ).candidate
+        for i in range(2)
+    }
     assert len(names) == 2
     assert not names & {candidate.id for candidate in frontier.candidates}
 
@@ -81,7 +94,7 @@ def test_measures_are_given_by_name_with_parameters_or_as_objects(tmp_path: Path
         "weighted-k",
         sf.measures.TotalLoss(),
     ]
-    sf.publish(made(), tmp_path / "out", wanted)
+    sf.publish(made(), tmp_path / "out", wanted, policy="none", allow_singling_out=True)
     assert claimed(tmp_path / "out") == [
         "privacy-loss threshold=0.05",
         "t-closeness distance=js",
@@ -109,7 +122,7 @@ def test_what_a_reader_computes_must_keep_the_policy_too(tmp_path: Path) -> None
     assert release.n_suppressed > 0
     (owner,) = sf.measure(release, ["t-closeness"])
     assert owner.value is not None
-    sf.publish(release, tmp_path / "open", ["t-closeness"])
+    sf.publish(release, tmp_path / "open", ["t-closeness"], policy="none", allow_singling_out=True)
     claim = next(c for c in read_manifest(tmp_path / "open").claims if c.measure == "t-closeness")
     assert claim.value is not None
     reader = numeral(claim.value)
@@ -123,7 +136,9 @@ def test_what_a_reader_computes_must_keep_the_policy_too(tmp_path: Path) -> None
 
 def test_what_the_publisher_says_stands_in_the_report_as_text(tmp_path: Path) -> None:
     said = sf.Publication(title="Twelve <b>patients</b>", purpose="teaching")
-    sf.publish(made(), tmp_path / "out", publication=said, why="a <test>")
+    sf.publish(
+        made(), tmp_path / "out", publication=said, why="a <test>", policy="none", allow_singling_out=True
+    )
     report = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "Twelve &lt;b&gt;patients&lt;/b&gt;" in report
     assert "a &lt;test&gt;" in report
@@ -142,7 +157,7 @@ def test_figures_of_the_owner_are_told_in_bands_whose_place_the_secret_decides(
         "other": sf.results.Evidence(frontier, (), b"other"),
     }
     for name, evidence in given.items():
-        sf.publish(made(3), tmp_path / name, evidence=evidence)
+        sf.publish(made(3), tmp_path / name, evidence=evidence, policy="none", allow_singling_out=True)
         report = (tmp_path / name / "report.html").read_text("utf-8")
         assert f"{figure.value:.4g}" not in report
         told[name] = {line for line in report.splitlines() if "between" in line}
@@ -155,7 +170,7 @@ def test_the_order_is_drawn_anew_and_the_seed_stays_at_home(tmp_path: Path) -> N
     )
     orders = set()
     for name in ("one", "two", "three"):
-        sf.publish(release, tmp_path / name)
+        sf.publish(release, tmp_path / name, policy="none", allow_singling_out=True)
         orders.add((tmp_path / name / "data.csv").read_text("utf-8"))
         assert not any(b"8877665544" in place.read_bytes() for place in (tmp_path / name).iterdir())
     assert len(orders) > 1
@@ -165,13 +180,13 @@ def test_the_order_is_drawn_anew_and_the_seed_stays_at_home(tmp_path: Path) -> N
 def test_a_folder_that_is_there_and_a_release_of_unknown_making_are_refused(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     with pytest.raises(UserError, match="out exists already"):
-        sf.publish(made(), tmp_path / "out")
+        sf.publish(made(), tmp_path / "out", policy="none", allow_singling_out=True)
     table, schema = sf.datasets.hospital()
     foreign = sf.read_release({"zip": ["*"] * 12, "diagnosis": ["Flu"] * 12}, table, schema)
     with pytest.raises(UserError, match="does not say how it was made"):
-        sf.publish(foreign, tmp_path / "other")
+        sf.publish(foreign, tmp_path / "other", policy="none", allow_singling_out=True)
     with pytest.raises(ParameterError, match="no measure 'privacy-los'"):
-        sf.publish(made(), tmp_path / "other", ["privacy-los"])
+        sf.publish(made(), tmp_path / "other", ["privacy-los"], policy="none", allow_singling_out=True)
     assert [place.name for place in tmp_path.iterdir()] == ["out"]
 
 
@@ -179,6 +194,7 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
     (tmp_path / "hospital.csv").write_bytes((sf.datasets.FOLDER / "hospital.csv").read_bytes())
     (tmp_path / "hospital.toml").write_text(
         """
+        policy.recipient = "none"
         [data]
         path = "hospital.csv"
         [publication]
@@ -197,7 +213,7 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
     assert release.recipe is not None
     candidate = sf.Candidate("c0ffee", release.recipe, tuple(sf.measure(release, project.measures)))
     evidence = sf.results.Evidence(sf.Frontier((candidate,), project.axes), (), b"secret")
-    request = PublicationRequest(tmp_path / "one", "because", evidence=evidence)
+    request = PublicationRequest(tmp_path / "one", "because", evidence=evidence, allow_singling_out=True)
     publish_candidate(project, table, schema, candidate, request)
     sf.publish(
         release,
@@ -206,6 +222,8 @@ def test_the_command_writes_what_the_library_writes(tmp_path: Path) -> None:
         why="because",
         publication=project.publication,
         evidence=evidence,
+        policy="none",
+        allow_singling_out=True,
     )
     one, two = (json.loads((tmp_path / name / "manifest.json").read_text("utf-8")) for name in ("one", "two"))
     for each in (one, two):
@@ -219,9 +237,15 @@ def test_from_exploring_to_verifying_in_four_lines(tmp_path: Path) -> None:
         sf.sanitizers.AsIs(),
         *(sf.sanitizers.Mondrian(sf.models.KAnonymity(k)) for k in (2, 3, 6, 40)),
     ]
-    frontier = sf.explore(table, schema, candidates, MEASURES)
+    frontier = sf.explore(table, schema, candidates, MEASURES, policy="none")
     chosen = frontier.efficient()[0]
-    decision = sf.publish(sf.sanitize(table, schema, chosen.recipe), tmp_path / "out", evidence=frontier)
+    decision = sf.publish(
+        sf.sanitize(table, schema, chosen.recipe),
+        tmp_path / "out",
+        evidence=frontier,
+        policy="none",
+        allow_singling_out=True,
+    )
     assert sf.verify(tmp_path / "out")
     assert decision.candidate == chosen.id
     # the one that could not be made was tried as well
@@ -240,7 +264,7 @@ def test_what_is_withheld_is_named_as_such_and_none_of_its_values_is_published(t
     release = sf.sanitize(
         *schema.bind(sf.Table.from_arrow(columns)), sf.sanitizers.Mondrian(sf.models.KAnonymity(2))
     )
-    sf.publish(release, tmp_path / "out")
+    sf.publish(release, tmp_path / "out", policy="none", allow_singling_out=True)
     assert sf.verify(tmp_path / "out")
     assert [each.role for each in read_manifest(tmp_path / "out").unverified.attributes][1] == "withheld"
     assert not [p.name for p in (tmp_path / "out").iterdir() if b"BATCHMARK" in p.read_bytes()]

@@ -237,7 +237,7 @@ def test_the_same_reading_answers_as_query_error_does(reading: str, how: sf.sani
 )
 def test_a_folder_answers_as_the_release_does(how: sf.sanitizers.Sanitizer, tmp_path: Path) -> None:
     release = sf.sanitize(*sf.datasets.hospital(), how, seed=2)
-    sf.publish(release, tmp_path / "out", ["k-anonymity"])
+    sf.publish(release, tmp_path / "out", ["k-anonymity"], policy="none", allow_singling_out=True)
     for asked in ("count where age < 40 by diagnosis", "mean age", "count by diagnosis, zip"):
         here, there = query(release, asked), query(tmp_path / "out", asked)
         assert len(here.rows) == len(there.rows) > 0

@@ -46,7 +46,12 @@ def answers(made: Challenge) -> dict[tuple[str, str], dict[str, str]]:
 @pytest.fixture
 def made(tmp_path: Path) -> Challenge:
     return challenge(
-        *numbered(), sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "answers.json", targets=40
+        *numbered(),
+        sf.sanitizers.AsIs(),
+        tmp_path / "out",
+        tmp_path / "answers.json",
+        targets=40,
+        policy="none",
     )
 
 
@@ -178,7 +183,9 @@ def test_all_records_of_a_person_are_taken_out(tmp_path: Path) -> None:
         person="who",
     )
     table = sf.Table.from_arrow(pa.table(columns))
-    made = challenge(table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=20)
+    made = challenge(
+        table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=20, policy="none"
+    )
     released = {int(row["badge"]) for row in rows(made.folder / "release" / "data.csv")}
     assert len(released) == N - 20
     assert {badge ^ 1 for badge in released} == released
@@ -192,6 +199,7 @@ def test_what_is_known_can_be_chosen(tmp_path: Path) -> None:
         tmp_path / "a.json",
         targets=10,
         known=["town", "illness"],
+        policy="none",
     )
     assert made.questions == ("in-the-data",)
     assert list(rows(made.folder / "targets.csv")[0]) == ["target", "town", "illness"]
@@ -201,16 +209,16 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     table, schema = numbered()
     out, private = tmp_path / "out", tmp_path / "a.json"
     with pytest.raises(ParameterError, match="'twon' that is released; did you mean 'town'"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, known=["twon"])
+        challenge(table, schema, sf.sanitizers.AsIs(), out, private, known=["twon"], policy="none")
     with pytest.raises(ParameterError, match="even number"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=11)
+        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=11, policy="none")
     with pytest.raises(ParameterError, match="more than half"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=300)
+        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=300, policy="none")
     with pytest.raises(UserError, match="for all to read"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, out / "a.json")
+        challenge(table, schema, sf.sanitizers.AsIs(), out, out / "a.json", policy="none")
     private.touch()
     with pytest.raises(UserError, match="exists already"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private)
+        challenge(table, schema, sf.sanitizers.AsIs(), out, private, policy="none")
     assert not out.exists()
 
 
@@ -229,7 +237,9 @@ def test_a_person_column_may_name_everybody_once(tmp_path: Path, n_records_each:
     table, schema = with_people(n_records_each)
     if is_bound:
         table, schema = schema.bind(table)
-    made = challenge(table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=40)
+    made = challenge(
+        table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=40, policy="none"
+    )
     assert made.release.n_records == N - 20 * n_records_each
     assert made.release.schema.given is not None
     assert made.release.schema.given.person == "pid"

@@ -167,6 +167,7 @@ def test_a_file_of_records_has_no_tables(tmp_path: Path) -> None:
 
 def test_a_project_file_names_the_table(sqlite: Path) -> None:
     text = """
+        policy.recipient = "none"
         [data]
         path = "shop.db"
         table = "people"
@@ -325,6 +326,7 @@ class TestPostgres:
         from sfumato.workflow.store.store import Store
 
         text = f"""
+            policy.recipient = "none"
             [data]
             path = "{postgres}"
             table = "people"

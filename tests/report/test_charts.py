@@ -16,6 +16,8 @@ from sfumato.registry.declarations import Better
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.workflow.report.charts.class_size_curves import class_size_steps, class_sizes_chart
 from sfumato.workflow.report.charts.frontier_chart import attribute_losses_chart, frontier_chart
 
@@ -150,7 +152,8 @@ def test_a_limit_on_something_else_is_no_line_but_crosses_out_what_breaks_it() -
         for each, k in zip(ORDINARY.candidates, (1.0, 4.0, 9.0, 16.0, 25.0), strict=True)
     )
     kept, broken = (
-        frontier_chart(frontier(*measured), limits={"weighted-k": Limit(at_least=least)}) for least in (1, 5)
+        frontier_chart(replace(frontier(*measured), policy=Policy(NOBODY, limits)), limits=limits)
+        for limits in ({"weighted-k": Limit(at_least=least)} for least in (1, 5))
     )
     assert kept == frontier_chart(ORDINARY)
     assert "policy limit" not in texts(broken)

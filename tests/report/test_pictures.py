@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,6 +14,8 @@ from sfumato.measures import Measurement
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.report.charts.class_size_curves import class_size_curves
 from sfumato.workflow.report.charts.frontier_chart import frontier_chart
@@ -91,7 +94,8 @@ class TestMatrix:
         assert {"chosen", "policy limit"} <= set(texts(svg))
 
     def test_what_breaks_the_policy_is_crossed_out_in_every_panel(self) -> None:
-        svg = scatter_matrix(THREE, limits={"privacy-loss": Limit(at_most=0.35)})
+        limits = {"privacy-loss": Limit(at_most=0.35)}
+        svg = scatter_matrix(replace(THREE, policy=Policy(NOBODY, limits)), limits=limits)
         assert "crossed out: breaks the policy" in texts(svg)
         assert svg.count("<use") - scatter_matrix(THREE).count("<use") >= 3 * 2
 

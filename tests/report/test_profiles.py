@@ -59,7 +59,7 @@ def plain(page: str) -> str:
 @pytest.mark.parametrize("how", MAKERS)
 def test_every_profile_of_every_type_of_release_is_written_and_verified(how: str, tmp_path: Path) -> None:
     release = sf.sanitize(*sf.datasets.hospital(), MAKERS[how])
-    sf.publish(release, tmp_path / "out", profiles=PROFILES)
+    sf.publish(release, tmp_path / "out", profiles=PROFILES, policy="none", allow_singling_out=True)
     assert sf.verify(tmp_path / "out").holds
     for page in pages_of(tmp_path / "out").values():
         assert "<script" not in page
@@ -74,29 +74,56 @@ def test_a_table_without_quasi_identifiers_or_sensitive_attributes_has_its_profi
         [sf.Schema.of(a="insensitive", b="insensitive"), sf.Schema.of(a="sensitive", b="quasi-identifying")]
     ):
         folder = tmp_path / str(number)
-        sf.publish(sf.sanitize(table, schema, sf.sanitizers.AsIs()), folder, profiles=PROFILES)
+        sf.publish(
+            sf.sanitize(table, schema, sf.sanitizers.AsIs()),
+            folder,
+            profiles=PROFILES,
+            policy="none",
+            allow_singling_out=True,
+        )
         assert sf.verify(folder).holds
 
 
 class TestGaps:
     def test_what_is_stated_leaves_none(self, tmp_path: Path) -> None:
         release = same_class(12)
-        sf.publish(release, tmp_path / "bare", profiles=PROFILES)
-        sf.publish(release, tmp_path / "said", why="because", publication=SAID, profiles=PROFILES)
+        sf.publish(release, tmp_path / "bare", profiles=PROFILES, policy="none", allow_singling_out=True)
+        sf.publish(
+            release,
+            tmp_path / "said",
+            why="because",
+            publication=SAID,
+            profiles=PROFILES,
+            policy="none",
+            allow_singling_out=True,
+        )
         for name, page in pages_of(tmp_path / "said").items():
             bare = without_marks((tmp_path / "bare" / f"report-{name}.html").read_text("utf-8"))
             assert page.count('class="gap"') <= bare.count('class="gap"') - 3
             assert "Research on &lt;b&gt;income&lt;/b&gt;" in page
 
     def test_say_who_fills_them(self, tmp_path: Path) -> None:
-        sf.publish(same_class(12), tmp_path / "out", profiles=["hipaa", "ema"])
+        sf.publish(
+            same_class(12),
+            tmp_path / "out",
+            profiles=["hipaa", "ema"],
+            policy="none",
+            allow_singling_out=True,
+        )
         page = without_marks((tmp_path / "out" / "report-hipaa.html").read_text("utf-8"))
         assert "To be filled in by the expert:</strong> who makes the determination" in page
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         assert "To be filled in by the data controller:</strong>" in page
 
     def test_no_page_says_that_a_template_is_satisfied(self, tmp_path: Path) -> None:
-        sf.publish(same_class(12), tmp_path / "out", publication=SAID, profiles=PROFILES)
+        sf.publish(
+            same_class(12),
+            tmp_path / "out",
+            publication=SAID,
+            profiles=PROFILES,
+            policy="none",
+            allow_singling_out=True,
+        )
         for page in pages_of(tmp_path / "out").values():
             assert "It does not say that the template's requirements are met" in plain(page)
             assert not re.search("complian|conform|certified|is anonymous", plain(page))
@@ -114,7 +141,9 @@ class TestFigures:
     def test_nine_percent_is_one_in_eleven(
         self, tmp_path: Path, n_records: int, verdict: str, words: str
     ) -> None:
-        sf.publish(same_class(n_records), tmp_path / "out", profiles=["ema"])
+        sf.publish(
+            same_class(n_records), tmp_path / "out", profiles=["ema"], policy="none", allow_singling_out=True
+        )
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         assert f'<span class="verdict {verdict}">{words}</span>' in page
 
@@ -123,7 +152,7 @@ class TestFigures:
         release = sf.sanitize(
             table, schema, sf.sanitizers.FullDomain({"zip": 2, "age": 1, "sex": 1}, sf.models.KAnonymity(1))
         )
-        sf.publish(release, tmp_path / "out", profiles=["ema"])
+        sf.publish(release, tmp_path / "out", profiles=["ema"], policy="none", allow_singling_out=True)
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         rows = re.findall(r'<th scope="row"><code>([a-z]+)</code></th><td>([^<]+)</td><td[^>]*>([^<]+)', page)
         assert {name: technique for name, _, technique in rows} == {
@@ -136,7 +165,11 @@ class TestFigures:
 
     def test_values_that_are_exchanged_within_groups_are_not_called_retained(self, tmp_path: Path) -> None:
         sf.publish(
-            sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Anatomy(2)), tmp_path / "out", profiles=["ema"]
+            sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Anatomy(2)),
+            tmp_path / "out",
+            profiles=["ema"],
+            policy="none",
+            allow_singling_out=True,
         )
         page = without_marks((tmp_path / "out" / "report-ema.html").read_text("utf-8"))
         assert "exchanged within groups of records" in page
@@ -152,14 +185,22 @@ class TestFigures:
     def test_wp216_counts_who_is_singled_out(self, tmp_path: Path) -> None:
         table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 3], "visit": list("vwxyy"), "ill": list("abaab")})
         schema = sf.Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
-        sf.publish(sf.sanitize(table, schema, sf.sanitizers.AsIs()), tmp_path / "out", profiles=["wp216"])
+        sf.publish(
+            sf.sanitize(table, schema, sf.sanitizers.AsIs()),
+            tmp_path / "out",
+            profiles=["wp216"],
+            policy="none",
+            allow_singling_out=True,
+        )
         said = plain(without_marks((tmp_path / "out" / "report-wp216.html").read_text("utf-8")))
         assert "2 records are alone with their values of age : they can be singled out" in said
         assert "visit 3 of 5 records (60%)" in said
         assert "visit with ill 5 of 5 records (100%)" in said
 
     def test_nist_names_the_unit_and_claims_no_differential_privacy(self, tmp_path: Path) -> None:
-        sf.publish(same_class(12), tmp_path / "out", profiles=["nist"])
+        sf.publish(
+            same_class(12), tmp_path / "out", profiles=["nist"], policy="none", allow_singling_out=True
+        )
         said = plain(without_marks((tmp_path / "out" / "report-nist.html").read_text("utf-8")))
         assert "Unit of privacy One record of the table: every model and figure" in said
         assert "whether a person can have several records" in said
@@ -169,7 +210,7 @@ class TestFigures:
         table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
         schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
         release = sf.sanitize(table, replace(schema, person="who"), sf.sanitizers.AsIs())
-        sf.publish(release, tmp_path / "out", profiles=["nist"])
+        sf.publish(release, tmp_path / "out", profiles=["nist"], policy="none", allow_singling_out=True)
         said = plain(without_marks((tmp_path / "out" / "report-nist.html").read_text("utf-8")))
         assert "Unit of privacy One person: models count people unverified claim by the publisher" in said
         assert "One person, one record? Some people have several records." in said
@@ -181,7 +222,13 @@ class TestFigures:
         table = sf.Table.from_arrow({"who": list("aabbcc"), "age": [1] * 6, "ill": list("xyxyxy")})
         schema = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
         people = replace(schema, person="who", pseudonym=pseudonym)
-        sf.publish(sf.sanitize(table, people, sf.sanitizers.AsIs()), tmp_path / "out", profiles=["wp216"])
+        sf.publish(
+            sf.sanitize(table, people, sf.sanitizers.AsIs()),
+            tmp_path / "out",
+            profiles=["wp216"],
+            policy="none",
+            allow_singling_out=True,
+        )
         said = plain(without_marks((tmp_path / "out" / "report-wp216.html").read_text("utf-8")))
         assert ("records of one person carry the same pseudonym" in said) == pseudonym
         assert ("no number is added to a record" in said) != pseudonym
@@ -192,6 +239,8 @@ class TestFigures:
             tmp_path / "out",
             [{"journalist-risk": {"population-size": 1200}}],
             profiles=["iso-27559"],
+            policy="none",
+            allow_singling_out=True,
         )
         said = plain(without_marks((tmp_path / "out" / "report-iso-27559.html").read_text("utf-8")))
         assert "The journalist" in said
@@ -203,7 +252,7 @@ class TestTheRiskOfTheOriginal:
         table = sf.Table.from_arrow({"age": [1, 1, 1, 2, 2, 2, 2], "ill": list("abababa")})
         schema = sf.Schema.of(age="quasi-identifying", ill="sensitive")
         release = sf.sanitize(table, schema, sf.sanitizers.SuppressQuasiIdentifiers())
-        sf.publish(release, tmp_path / "out", profiles=["ema"])
+        sf.publish(release, tmp_path / "out", profiles=["ema"], policy="none", allow_singling_out=True)
         told = read_manifest(tmp_path / "out").unverified.initial
         assert told is not None
         for band, risk in ((told.worst, 1 / 3), (told.average, 2 / 7)):
@@ -215,19 +264,28 @@ class TestTheRiskOfTheOriginal:
         )
 
     def test_is_not_told_where_no_profile_asks(self, tmp_path: Path) -> None:
-        sf.publish(same_class(12), tmp_path / "out")
+        sf.publish(same_class(12), tmp_path / "out", policy="none", allow_singling_out=True)
         assert read_manifest(tmp_path / "out").unverified.initial is None
 
 
 class TestAsking:
     def test_for_one_that_does_not_exist_is_one_line(self, tmp_path: Path) -> None:
         with pytest.raises(UserError, match=r"^profiles: cannot be 'hippa'; did you mean 'hipaa'\?$"):
-            sf.publish(same_class(12), tmp_path / "out", profiles=["hippa"])
+            sf.publish(
+                same_class(12), tmp_path / "out", profiles=["hippa"], policy="none", allow_singling_out=True
+            )
         assert not (tmp_path / "out").exists()
 
     def test_twice_and_in_any_order_is_once_in_the_usual_order(self, tmp_path: Path) -> None:
         said = Publication(profiles=["wp216", "ema"])
-        sf.publish(same_class(12), tmp_path / "out", publication=said, profiles=["nist", "ema"])
+        sf.publish(
+            same_class(12),
+            tmp_path / "out",
+            publication=said,
+            profiles=["nist", "ema"],
+            policy="none",
+            allow_singling_out=True,
+        )
         assert read_manifest(tmp_path / "out").profiles == ["ema", "nist", "wp216"]
 
     def test_by_the_project_file_and_by_the_command(
@@ -235,7 +293,7 @@ class TestAsking:
     ) -> None:
         (tmp_path / "p.csv").write_text("age,ill\n" + "1,a\n2,b\n" * 6, "utf-8")
         (tmp_path / "p.toml").write_text(
-            '[data]\npath = "p.csv"\n[publication]\nprofiles = ["wp216"]\n'
+            'policy.recipient = "none"\n[data]\npath = "p.csv"\n[publication]\nprofiles = ["wp216"]\n'
             '[attributes.age]\nrole = "quasi-identifying"\n[attributes.ill]\nrole = "sensitive"\n'
             '[[candidates]]\nsanitizer = "as-is"\n',
             "utf-8",

@@ -14,6 +14,8 @@ from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.results.release import Release
 from sfumato.sanitizers import AsIs, Mondrian, Sanitizer, SuppressQuasiIdentifiers, sanitize
 from sfumato.workflow.report import table_rows
@@ -40,6 +42,10 @@ def frontier(hospital: Bound) -> Frontier:
     return Frontier(candidates, ("privacy-loss", "general-loss"))
 
 
+def limited_to(frontier: Frontier, limits: dict[str, Limit]) -> Frontier:
+    return replace(frontier, policy=Policy(NOBODY, limits))
+
+
 def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
     described = {row["name"]: row for row in table_rows.attribute_rows(hospital[1])}
     assert list(described) == [attribute.name for attribute in hospital[1].attributes]
@@ -53,8 +59,8 @@ def test_attributes_are_described_by_role_and_counts(hospital: Bound) -> None:
 
 def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy(frontier: Frontier) -> None:
     marked: dict[str, list[Candidate | None]] = {"chosen": [frontier.candidates[2]], "knee": [None]}
-    policy = {"k-anonymity": Limit(at_least=2)}
-    found = table_rows.candidate_rows(frontier.candidates, frontier.axes, marked, policy)
+    limited = limited_to(frontier, {"k-anonymity": Limit(at_least=2)})
+    found = table_rows.candidate_rows(limited.candidates, limited, marked)
     assert [row["id"] for row in found] == ["exact", "withheld", "pairs", "threes"]
     assert [row["marks"] for row in found] == [[], [], ["chosen"], []]
     assert [row["keeps_policy"] for row in found] == [False, True, True, True]
@@ -76,10 +82,12 @@ def test_methods_are_counted_and_compared_by_what_they_cover(frontier: Frontier)
 
 
 def test_a_limit_is_met_only_by_a_value(frontier: Frontier) -> None:
-    policy = {"k-anonymity": Limit(at_least=2), "weighted-k": Limit(at_least=3)}
-    reached = [(row["reached"], row["met"]) for row in table_rows.policy_rows(policy, frontier.candidates[2])]
+    limited = limited_to(frontier, {"k-anonymity": Limit(at_least=2), "weighted-k": Limit(at_least=3)})
+    reached = [
+        (row["reached"], row["met"]) for row in table_rows.policy_rows(limited, frontier.candidates[2])
+    ]
     assert reached == [("2", True), ("not applicable", False)]
-    assert [row["met"] for row in table_rows.policy_rows(policy, None)] == [False, False]
+    assert len(table_rows.policy_rows(limited, None)) == 2
 
 
 def test_requirements_say_what_was_asked_and_what_is_reached(hospital: Bound) -> None:
@@ -99,9 +107,8 @@ def test_a_recipe_of_an_unknown_method_promises_nothing(frontier: Frontier) -> N
 
 def test_measurements_stand_beside_those_of_the_trivial_releases(frontier: Frontier) -> None:
     exact, withheld, chosen, _ = frontier.candidates
-    found = table_rows.measurement_rows(
-        chosen, "privacy", {"reidentification-risk": Limit(at_most=0.4)}, frontier
-    )
+    limited = limited_to(frontier, {"reidentification-risk": Limit(at_most=0.4)})
+    found = table_rows.measurement_rows(chosen, "privacy", limited)
     by_title = {row["words"].title: row for row in found}
     assert list(by_title) == ["privacy loss", "re-identification risk", "k-anonymity"]
     loss = by_title["privacy loss"]
@@ -117,7 +124,7 @@ def test_measurements_without_a_value_give_their_reason_and_others_their_notes(f
         Measurement("precision", None, "privacy", "higher", detail={"reason": "not a full-domain recoding"}),
         Measurement("query-error", 0.125, "privacy", "lower", interval=(0.11, 0.142), baseline=0.8),
     )
-    found = table_rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", {}, frontier)
+    found = table_rows.measurement_rows(Candidate("odd", Recipe("odd"), taken), "privacy", frontier)
     assert [row["value"] for row in found] == ["\u221e", "not applicable", "12.5%"]
     assert [row["reason"] for row in found] == ["", "not a full-domain recoding", ""]
     assert [row["interval"] for row in found] == ["", "", "11% to 14.2%"]
@@ -131,7 +138,7 @@ def test_details_are_printed_in_units_of_their_own(frontier: Frontier, hospital:
     taken = measure(release, asked)
     odd = Candidate("odd", Recipe("odd"), tuple(replace(m, axis="privacy") for m in taken))
     marketer, loss, parts, total = (
-        dict(row["notes"]) for row in table_rows.measurement_rows(odd, "privacy", {}, frontier)
+        dict(row["notes"]) for row in table_rows.measurement_rows(odd, "privacy", frontier)
     )
     assert marketer == {"records matched rightly": "4"}
     assert loss["records above the threshold"].endswith("%")
@@ -150,8 +157,8 @@ def test_the_same_measure_with_other_parameters_is_told_apart(frontier: Frontier
     exact = with_both(frontier.candidates[0], AsIs())
     chosen = with_both(frontier.candidates[3], Mondrian(KAnonymity(3)))
     policy = {"t-closeness": Limit(at_most=0.9), "t-closeness distance=js": Limit(at_most=0.01)}
-    both = Frontier((exact, chosen), ("t-closeness distance=js",))
-    equal, js = table_rows.measurement_rows(chosen, "privacy", policy, both)
+    both = limited_to(Frontier((exact, chosen), ("t-closeness distance=js",)), policy)
+    equal, js = table_rows.measurement_rows(chosen, "privacy", both)
     assert [row["words"].title for row in (equal, js)] == ["t-closeness", "t-closeness (distance=js)"]
     assert [row["limit"] for row in (equal, js)] == ["at most 0.9", "at most 0.01"]
     assert [row["met"] for row in (equal, js)] == [True, False]
@@ -196,5 +203,6 @@ def test_what_is_reached_has_few_digits_unless_they_would_mislead(
 ) -> None:
     measured = (Measurement("reidentification-risk", value, "privacy", "lower"),)
     chosen = Candidate("a", Recipe("as-is"), measured)
-    (row,) = table_rows.policy_rows({"reidentification-risk": Limit(at_most=most)}, chosen)
+    limited = limited_to(Frontier((chosen,), ()), {"reidentification-risk": Limit(at_most=most)})
+    (row,) = table_rows.policy_rows(limited, chosen)
     assert row["reached"] == printed

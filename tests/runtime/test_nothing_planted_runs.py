@@ -66,6 +66,7 @@ PEOPLE = "age,zip,diagnosis\n" + "".join(
     f"{20 + n},0{1300 + n % 5},{'flu' if n % 3 else 'asthma'}\n" for n in range(40)
 )
 PROJECT = """\
+policy.recipient = "none"
 [data]
 path = "../data/people.csv"
 

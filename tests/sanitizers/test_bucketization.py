@@ -464,7 +464,7 @@ def folder(tmp_path: Path) -> Path:
     taken = measure(sanitize(table, schema, recipe), project.measures)
     candidate = Candidate("c0ffee00", recipe, tuple(taken))
     evidence = Evidence(Frontier((candidate,), project.axes))
-    request = PublicationRequest(tmp_path / "out", evidence=evidence)
+    request = PublicationRequest(tmp_path / "out", evidence=evidence, allow_singling_out=True)
     publish_candidate(project, table, schema, candidate, request)
     return tmp_path / "out"
 

@@ -141,7 +141,7 @@ def test_it_stands_in_the_project_file_and_binds_every_search(tmp_path: Path) ->
     lines = ["age,ill", *(f"{age},{ill}" for age, ill in zip(AGES * 2, "abcde" * 4, strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines))
     (tmp_path / "people.toml").write_text(
-        '[data]\npath = "people.csv"\n'
+        'policy.recipient = "none"\n[data]\npath = "people.csv"\n'
         '[attributes.age]\nrole = "quasi-identifying"\nkind = "numeric"\n'
         "hierarchy = { intervals = [5, 10] }\nlowest-level = 1\n"
         '[attributes.ill]\nrole = "sensitive"\n'

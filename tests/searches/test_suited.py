@@ -16,10 +16,11 @@ from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Mondrian
 from sfumato.searches.default_plan import Suited, _of_other_types
-from sfumato.workflow.project.named_policies import POLICIES
 
 
 @pytest.fixture(autouse=True)
@@ -150,24 +151,22 @@ def test_what_needs_a_role_that_no_attribute_has_is_not_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "expected"),
+    ("limits", "expected"),
     [
         ({"k-anonymity": Limit(at_least=7)}, 7),
         ({"reidentification-risk": Limit(at_most=0.09)}, 12),
         ({"reidentification-risk": Limit(at_most=1 / 11)}, 11),
-        (POLICIES["cell-size-11"].limits, 11),
     ],
 )
-def test_what_the_policy_asks_for_is_tried_by_every_family(policy: dict[str, Limit], expected: int) -> None:
-    recipes = list(Suited().within(policy).propose(*people(), np.random.default_rng(0)))
+def test_what_the_policy_asks_for_is_tried_by_every_family(limits: dict[str, Limit], expected: int) -> None:
+    recipes = list(Suited().within(Policy(NOBODY, limits)).propose(*people(), np.random.default_rng(0)))
     for family in ("mondrian", "clustering", "cell-suppression", "full-domain", "local-recoding"):
         assert expected in ks(recipes, family)
 
 
 def test_the_policy_s_distance_and_diversity_are_tried() -> None:
-    search = Suited().within(
-        {"t-closeness": Limit(at_most=0.123), "probabilistic-diversity": Limit(at_least=2.5)}
-    )
+    limits = {"t-closeness": Limit(at_most=0.123), "probabilistic-diversity": Limit(at_least=2.5)}
+    search = Suited().within(Policy(NOBODY, limits))
     assert (search.t, search.l) == ((0.123,), (2.5,))
     models = [r.parameters.get("model", {}) for r in search.propose(*people(), np.random.default_rng(0))]
     assert 0.123 in {m["t-closeness"]["t"] for m in models if "t-closeness" in m}
@@ -175,7 +174,7 @@ def test_the_policy_s_distance_and_diversity_are_tried() -> None:
 
 
 def test_a_policy_without_thresholds_changes_nothing() -> None:
-    assert Suited().within({"utility-loss": Limit(at_most=0.1)}) == Suited()
+    assert Suited().within(Policy(NOBODY, {"utility-loss": Limit(at_most=0.1)})) == Suited()
 
 
 @pytest.mark.parametrize("given", [{"k": (0,)}, {"l": (0.5,)}, {"t": (-0.1,)}, {"t": (float("nan"),)}])

@@ -23,6 +23,7 @@ from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.store import ChangedRows, Store
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [attributes.age]

@@ -92,6 +92,7 @@ MANIFEST: Facts = {
         required({"k-anonymity": MODEL["k-anonymity"]}, "k", 3.0, 3.0),
         required({"t-closeness": MODEL["t-closeness"]}, "t", 0.5, 1 / 6),
     ],
+    "recipient": "none",
     "policy": {
         "k-anonymity": limited("k-anonymity", at_least=3.0),
         "general-loss": limited("general-loss", at_most=0.9),

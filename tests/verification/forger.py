@@ -238,14 +238,39 @@ def published_folders(place: Path) -> dict[str, Path]:
     asked = ["privacy-loss", "general-loss", "weighted-k"]
     sf.publish(generalized, place / "one", asked, policy=policy, profiles=["ema"])
     local = sf.sanitize(table, schema, sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
-    sf.publish(local, place / "parts", ["general-loss"], partition_by="diagnosis")
+    sf.publish(
+        local,
+        place / "parts",
+        ["general-loss"],
+        partition_by="diagnosis",
+        policy="none",
+        allow_singling_out=True,
+    )
     apart = sf.sanitize(table, schema, sf.sanitizers.Anatomy(2))
-    sf.publish(apart, place / "two", ["disclosure-quotient", "quasi-identifier-contribution"])
-    sf.publish(sf.sanitize(table, schema, sf.sanitizers.PRAM(0.5)), place / "perturbed", ["utility-loss"])
+    sf.publish(
+        apart,
+        place / "two",
+        ["disclosure-quotient", "quasi-identifier-contribution"],
+        policy="none",
+        allow_singling_out=True,
+    )
+    sf.publish(
+        sf.sanitize(table, schema, sf.sanitizers.PRAM(0.5)),
+        place / "perturbed",
+        ["utility-loss"],
+        policy="none",
+        allow_singling_out=True,
+    )
     private = sf.sanitize(table, schema, sf.sanitizers.MST(epsilon=5.0))
-    sf.publish(private, place / "private", ["epsilon", "privacy-delta", "utility-loss"])
+    sf.publish(
+        private,
+        place / "private",
+        ["epsilon", "privacy-delta", "utility-loss"],
+        policy="none",
+        allow_singling_out=True,
+    )
     drawn = sf.sanitize(table, schema, sf.sanitizers.CartSynthesis(min_leaf=2))
-    sf.publish(drawn, place / "synthetic", ["utility-loss"])
+    sf.publish(drawn, place / "synthetic", ["utility-loss"], policy="none", allow_singling_out=True)
     visits = {"who": list("aabbccddef"), "age": [1, 1, 1, 2, 2, 2, 3, 3, 1, 2], "ill": list("xyxyxyxyxy")}
     roles = sf.Schema.of(who="identifying", age="quasi-identifying", ill="sensitive")
     several = sf.sanitize(

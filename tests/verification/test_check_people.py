@@ -32,7 +32,7 @@ def outcomes(folder: Path, facts: Facts) -> dict[str, str]:
 
 
 def with_people(facts: Facts, original: int = 6, released: int = 5) -> Facts:
-    facts["unverified"]["people"] = {"original": original, "released": released}
+    facts["unverified"]["people"] = {"original": original, "released": released, "alone": 0}
     for each in facts["requirements"]:
         each.update(counted="people", prior="original", reached=each["limit"])
     smallest = {

@@ -48,7 +48,15 @@ def write_keys(place: Path, form: str = "pem", passphrase: bytes | None = None) 
 
 def signed(folder: Path, key: Path, passphrase: bytes | None = None) -> Path:
     release = sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.Mondrian(sf.models.KAnonymity(3)))
-    sf.publish(release, folder, ["privacy-loss"], key=key, passphrase=passphrase)
+    sf.publish(
+        release,
+        folder,
+        ["privacy-loss"],
+        key=key,
+        passphrase=passphrase,
+        policy="none",
+        allow_singling_out=True,
+    )
     return folder
 
 
@@ -77,7 +85,11 @@ def test_the_report_names_the_key_or_says_that_integrity_rests_on_the_channel(tm
     assert read_manifest(folder).signed_by == fingerprint
     assert fingerprint in (folder / "report.html").read_text("utf-8")
     sf.publish(
-        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()), tmp_path / "plain", ["privacy-loss"]
+        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()),
+        tmp_path / "plain",
+        ["privacy-loss"],
+        policy="none",
+        allow_singling_out=True,
     )
     assert "rests on the channel" in (tmp_path / "plain" / "report.html").read_text("utf-8")
     assert any("rests on the channel" in check.what for check in verify(tmp_path / "plain").unverified)
@@ -173,6 +185,7 @@ def test_the_commands_sign_check_and_certify(tmp_path: Path, monkeypatch: pytest
     private, public = write_keys(tmp_path, passphrase=b"four words")
     shutil.copy(sf.datasets.FOLDER / "hospital.csv", tmp_path / "hospital.csv")
     (tmp_path / "sfumato.toml").write_text(
+        'policy.recipient = "none"\n'
         '[data]\npath = "hospital.csv"\n[attributes]\nname = { role = "identifying" }\n'
         'zip = { role = "quasi-identifying" }\nage = { role = "quasi-identifying" }\n'
         'sex = { role = "quasi-identifying" }\ndiagnosis = { role = "sensitive" }\n'
@@ -210,7 +223,11 @@ def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_v
     private, public = write_keys(tmp_path)
     folder = signed(tmp_path / "out", private)
     sf.publish(
-        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()), tmp_path / "plain", ["privacy-loss"]
+        sf.sanitize(*sf.datasets.hospital(), sf.sanitizers.AsIs()),
+        tmp_path / "plain",
+        ["privacy-loss"],
+        policy="none",
+        allow_singling_out=True,
     )
     monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
     assert verify(tmp_path / "plain").holds

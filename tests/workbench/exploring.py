@@ -71,6 +71,7 @@ privacy = ["privacy-loss", "k-anonymity", "reidentification-risk", "weighted-k",
 utility = ["utility-loss", "general-loss", "suppression-loss", "total-loss", "query-error"]
 
 [policy]
+recipient = "none"
 reidentification-risk = { at-most = 0.5 }
 """
 

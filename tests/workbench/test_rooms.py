@@ -27,14 +27,14 @@ LIBRARY = {
     "verification": "documents folder",
     "results": (
         "decision formatting frontier inapplicable manifest measure_label measure_lookup measurement "
-        "pareto policy release released_column"
+        "pareto policy recipients release released_column"
     ),
     "reading": "base column_shapes mixed_writing role_guess sources",
     "reading/datasets": "demo_project",
     "measures/disclosure": "loss_attribution",
     "measures/identity": "uniqueness",
     "searches": "sweep",
-    "workflow/project": "budget named_policies new_project project_file",
+    "workflow/project": "budget new_project project_file",
     "workflow/store": "provenance store",
     "workflow/inspect": "inspected_columns",
     "workflow/explore": "convergence explore_project stored_results",

@@ -60,4 +60,4 @@ def explored(studied: Studied, cache: Path, *, is_control: bool = False) -> sf.F
     store = cache / "stores" / f"{studied.name}{'-control' if is_control else ''}.sqlite"
     store.parent.mkdir(parents=True, exist_ok=True)
     table = studied.table(cache, is_control=is_control)
-    return sf.explore(table, studied.schema, TRIED, measures, store=store, seed=1)
+    return sf.explore(table, studied.schema, TRIED, measures, store=store, seed=1, policy="none")

@@ -15,6 +15,7 @@ from sfumato.registry.display import Picture, as_pandas, listed
 from sfumato.registry.recipe import Recipe
 from sfumato.results.measurement import Measurement, named, worst_value
 from sfumato.results.pareto import Columns, Limit
+from sfumato.results.policy import NO_LIMITS, Policy
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.errors import ParameterError, suggestion
 
@@ -85,6 +86,11 @@ class Candidate:
             self._values[measure] = worst_value(self.measurements, measure)
         return self._values[measure]
 
+    @property
+    def is_original(self) -> bool:
+        """Whether it is the original as it is."""
+        return any(way.recipe.sanitizer == "as-is" for way in self.ways)
+
     def __repr__(self) -> str:
         if self.infeasible is not None:
             return f"<Candidate {self.id} {self.recipe}: could not be made, {self.infeasible}>"
@@ -101,8 +107,8 @@ class Candidate:
 class Frontier:
     """All candidates, seen along two or more measures.
 
-    A candidate dominates another when it is at least as good on every axis and better on one. The
-    efficient ones are those that none dominates.
+    A candidate dominates another when it is at least as good on every axis and better on one. Efficient are
+    those that keep the policy and that no other of these dominates.
 
     Parameters
     ----------
@@ -112,11 +118,14 @@ class Frontier:
         The names of the measures, privacy first.
     infeasible
         The candidates that could not be made, each with the reason.
+    policy
+        What a release must keep. Only candidates that keep it are compared and can be efficient.
     """
 
     candidates: tuple[Candidate, ...]
     axes: tuple[str, ...]
     infeasible: tuple[Candidate, ...] = ()
+    policy: Policy = NO_LIMITS
 
     def __post_init__(self) -> None:
         every = [m for candidate in self.candidates for m in candidate.measurements]
@@ -128,13 +137,65 @@ class Frontier:
 
     @cached_property
     def comparable(self) -> tuple[Candidate, ...]:
-        """The candidates to which every axis applies."""
+        """The candidates to which every axis applies, those against the policy included."""
         return self._picked(np.flatnonzero(self._columns.comparable(self.axes)))
 
     @cached_property
     def apart(self) -> tuple[Candidate, ...]:
         """The candidates to which some axis does not apply, so that they cannot be compared."""
         return self._picked(np.flatnonzero(~self._columns.comparable(self.axes)))
+
+    @property
+    def original(self) -> Candidate | None:
+        """The candidate that is the original as it is, if it was tried."""
+        return next((c for c in self.candidates if c.is_original), None)
+
+    @cached_property
+    def broken(self) -> Mapping[str, tuple[str, ...]]:
+        """What each candidate against the policy breaks, in words, by its id."""
+        if not self.policy:
+            return {}
+        broken = {c.id: self.policy.broken(c, self.original) for c in self.candidates}
+        return {name: words for name, words in broken.items() if words}
+
+    @cached_property
+    def allowed(self) -> tuple[Candidate, ...]:
+        """The candidates that keep the policy."""
+        return tuple(c for c in self.candidates if c.id not in self.broken)
+
+    def nearest_to_policy(self) -> Candidate | None:
+        """Return the candidate that misses the policy least: the fewest limits, then the least excess."""
+
+        def missed(candidate: Candidate) -> tuple[int, float, str]:
+            excess = [v.excess for v in self.policy.verdicts(candidate, self.original) if v.problem]
+            return len(excess), max(excess, default=0.0), candidate.id
+
+        return min(self.candidates, key=missed, default=None)
+
+    def policy_notes(self) -> tuple[str, ...]:
+        """Return what to know of the policy before any result: who is assumed, and whether any keeps it."""
+        from sfumato.results import formatting
+
+        notes = []
+        if self.policy.is_assumed:
+            notes.append(
+                f"Nobody said who gets the release, so the limits for {self.policy.title} apply: "
+                f"{self.policy.meaning}. Say who gets it: recipient under [policy] in the project file, "
+                "policy= in Python."
+            )
+        nearest = None if self.allowed else self.nearest_to_policy()
+        if nearest is not None:
+            notes.append(
+                f"No candidate keeps the policy. The nearest is {formatting.recipe_name(nearest.recipe)} "
+                f"({nearest.id}), which misses: {'; '.join(self.broken[nearest.id])}."
+            )
+        return tuple(notes)
+
+    @cached_property
+    def _rivals(self) -> Columns:
+        """The candidates along the axes; those against the policy have no value, so they beat nobody."""
+        against = np.array([c.id in self.broken for c in self.candidates], dtype=np.bool_)
+        return self._columns.without(against)
 
     def better(self, axis: str) -> Better:
         """Return whether lower or higher is better on an axis."""
@@ -167,15 +228,22 @@ class Frontier:
 
     @cached_property
     def _efficient(self) -> tuple[Candidate, ...]:
-        return self._picked(self._columns.front(self.axes))
+        return self._picked(self._rivals.front(self.axes))
 
     def efficient(self) -> tuple[Candidate, ...]:
-        """Return the candidates that no other dominates, the best on the first axis first."""
+        """Return the candidates that keep the policy and are not dominated, best on the first axis first."""
         return self._efficient
 
     def dominated_by(self, candidate: Candidate) -> tuple[Candidate, ...]:
-        """Return the candidates that dominate this one; none does where some axis does not apply."""
-        return self._picked(self._columns.dominating(self.candidates.index(candidate), self.axes))
+        """Return the candidates that keep the policy and dominate this one.
+
+        There are none if some axis does not apply to it.
+        """
+        row = self.candidates.index(candidate)
+        against = np.array(
+            [c.id in self.broken and c is not candidate for c in self.candidates], dtype=np.bool_
+        )
+        return self._picked(self._columns.without(against).dominating(row, self.axes))
 
     def knee(self) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends of the front.
@@ -186,7 +254,7 @@ class Frontier:
 
     @cached_property
     def _knee(self) -> Candidate | None:
-        row = self._columns.knee(self.axes)
+        row = self._rivals.knee(self.axes)
         return None if row is None else self.candidates[row]
 
     def worst_of(self, attribute: str) -> Frontier:
@@ -260,7 +328,7 @@ class Frontier:
         }
 
     def to_arrow(self) -> pa.Table:
-        """Return one row for each candidate: id, recipe, every measure, and whether it is efficient."""
+        """Return a row for each candidate: id, recipe, measures, whether efficient, what it breaks."""
         import pyarrow as pa
 
         names = list(dict.fromkeys(m.label for c in self.candidates for m in c.measurements))
@@ -270,6 +338,7 @@ class Frontier:
             "recipe": [str(c.recipe) for c in self.candidates],
             **{name: [c.value(name) for c in self.candidates] for name in names},
             "efficient": [c in efficient for c in self.candidates],
+            "against the policy": ["; ".join(self.broken.get(c.id, ())) for c in self.candidates],
         }
         return pa.table(columns)
 
@@ -280,26 +349,26 @@ class Frontier:
         """Return what `to_arrow` returns, as a pandas frame."""
         return as_pandas(self.to_arrow())
 
-    def plot(self, *, chosen: Candidate | None = None, policy: Mapping[str, Limit] = {}) -> Picture:
+    def plot(self, *, chosen: Candidate | None = None) -> Picture:
         """Draw the candidates and the line of the efficient ones; three to five axes as a matrix of planes.
 
         Parameters
         ----------
         chosen
             The candidate to ring.
-        policy
-            Limits to draw, by measure.
         """
         from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 
         if len(self.axes) < 2:
             raise ParameterError("a frontier is drawn along two axes or more; name the measures in axes")
-        return Picture(frontier_picture(self, chosen=chosen, limits=policy))
+        return Picture(frontier_picture(self, chosen=chosen, limits=self.policy.limits_by_measure))
 
     def __repr__(self) -> str:
         knee = self.knee()
         where = "" if knee is None else f"; the knee is {knee.id}, {knee.recipe}"
         found = f"{len(self.efficient()):,} efficient of {len(self.candidates):,} candidates"
+        if self.policy:
+            found += f", {len(self.allowed):,} of which keep the policy ({self.policy.recipient}),"
         return f"<Frontier: {found} on {' and '.join(self.axes) or 'no axis'}{where}>"
 
     def _repr_html_(self) -> str:

@@ -157,6 +157,8 @@ class MadeShape(WayShape):
         Other recipes that make the same release.
     measurements
         What was measured.
+    policy
+        How it stands to the policy.
     """
 
     efficient: bool
@@ -164,6 +166,7 @@ class MadeShape(WayShape):
     infeasible: str | None
     also: list[WayShape]
     measurements: list[MeasuredShape]
+    policy: PolicyShape
 
 
 class PolicyShape(Shape):
@@ -197,6 +200,10 @@ class FrontierShape(Shape):
 
     Parameters
     ----------
+    notes
+        What to know first: who is assumed to get the release, and whether any candidate keeps the policy.
+    recipient
+        Who gets the release.
     axes
         The measure of privacy and that of utility.
     candidates
@@ -207,6 +214,8 @@ class FrontierShape(Shape):
         Those that could not be made.
     """
 
+    notes: list[str]
+    recipient: str
     axes: list[str]
     candidates: list[MadeShape]
     not_comparable: list[str]
@@ -217,8 +226,18 @@ class FrontierShape(Shape):
         """Build the shape from a frontier."""
         efficient, knee = noun.efficient(), noun.knee()
         return cls(
+            notes=[*noun.policy_notes()],
+            recipient=noun.policy.recipient,
             axes=list(noun.axes),
-            candidates=[MadeShape.of(c, efficient=c in efficient, knee=c == knee) for c in noun.candidates],
+            candidates=[
+                MadeShape.of(
+                    c,
+                    efficient=c in efficient,
+                    knee=c == knee,
+                    policy=PolicyShape(broken=[*noun.broken.get(c.id, ())]),
+                )
+                for c in noun.candidates
+            ],
             not_comparable=[c.id for c in noun.apart],
             infeasible=[
                 UnmadeShape(id=c.id, recipe=str(c.recipe), reason=c.infeasible) for c in noun.infeasible
@@ -246,12 +265,9 @@ class ShowShape(MadeShape):
     ----------
     dominated_by
         The candidates that beat it on both axes.
-    policy
-        How it stands to the policy.
     """
 
     dominated_by: list[str]
-    policy: PolicyShape
 
 
 class GrownShape(Shape):
@@ -282,6 +298,8 @@ class ExploreShape(Shape):
         Whether the budget ended it, and how long it took.
     hypervolume
         How the frontier grew.
+    notes
+        What to know first: who is assumed to get the release, and whether any candidate keeps the policy.
     store, efficient
         Where everything is kept, and the candidates that are efficient.
     """
@@ -296,6 +314,7 @@ class ExploreShape(Shape):
     budget_spent: bool
     seconds: float
     hypervolume: list[GrownShape]
+    notes: list[str]
     store: str
     efficient: list[str]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,10 @@ class Columns:
     values: Mapping[str, Floats]
     better: Mapping[str, Better]
     names: Sequence[str] = field(default=(), repr=False)
+
+    def without(self, rows: Booleans) -> Columns:
+        """Return the columns with no value for some candidates, so that nothing is compared with them."""
+        return replace(self, values={axis: np.where(rows, np.nan, v) for axis, v in self.values.items()})
 
     def signs(self, axes: Iterable[str]) -> Floats:
         """Return what turns each axis so that lower is better."""

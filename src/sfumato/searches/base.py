@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.recipe import Recipe
-from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
 
 
 @runtime_checkable
@@ -32,5 +32,5 @@ class Search(Protocol):
 class KnowsPolicy(Search, Protocol):
     """A search that tries, among others, what the policy of a project requires."""
 
-    def within(self, policy: Mapping[str, Limit]) -> Search:
+    def within(self, policy: Policy) -> Search:
         """Return the same search with what the policy requires."""

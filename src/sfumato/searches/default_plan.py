@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
@@ -12,12 +12,14 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
+from sfumato.models.base import build_model
 from sfumato.models.closeness import TCloseness
 from sfumato.models.diversity import ProbabilisticDiversity
-from sfumato.registry.declarations import AtLeast, AtMost
+from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
 from sfumato.results.release import LinkedRelease, Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS, sanitize
@@ -65,6 +67,11 @@ class Suited:
     ----------
     k, l, t
         Thresholds to try beside the usual ones. Those that the policy asks for are among them anyway.
+    share
+        Limits on the share of a class with one sensitive value. Every method is tried with each of them and
+        each k that is given.
+    epsilon
+        Values of epsilon to try beside the usual ones.
     every_type
         Whether methods are tried as well that release changed or made-up records, or a sample. They are
         judged by attacks, which takes several times as long, so one has to ask for them.
@@ -84,6 +91,8 @@ class Suited:
     k: tuple[Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()
     l: tuple[Annotated[float, AtLeast(1), AtMost(MOST_RECORDS)], ...] = ()  # noqa: E741 - the papers' letter
     t: tuple[Annotated[float, AtLeast(0)], ...] = ()
+    share: tuple[Annotated[float, Above(0), AtMost(1)], ...] = ()
+    epsilon: tuple[Annotated[float, Above(0)], ...] = ()
     every_type: bool = False
     borders: Borders = "tight"
 
@@ -97,18 +106,23 @@ class Suited:
         """The methods whose records are changed or synthetic: they decide what is measured."""
         return OF_OTHER_TYPES if self.every_type else ()
 
-    def within(self, policy: Mapping[str, Limit]) -> Suited:
-        """Return the same search with the thresholds of a policy among those that it tries."""
-        risk = policy.get("reidentification-risk", Limit()).at_most
-        ks = [policy.get("k-anonymity", Limit()).at_least, 1 / risk if risk > 0 else -math.inf]
-        ls = [policy.get("probabilistic-diversity", Limit()).at_least]
-        ts = [policy.get("t-closeness", Limit()).at_most]
+    def within(self, policy: Policy) -> Suited:
+        """Return the same search with what the policy requires among what it tries."""
+        limits = {r.label: r.limit for r in policy.required("classes")}
+        risks = [limits.get(name, Limit()).at_most for name in ("reidentification-risk", "marketer-risk")]
+        ks = [limits.get("k-anonymity", Limit()).at_least, *(1 / risk for risk in risks if risk > 0)]
+        ls = [limits.get("probabilistic-diversity", Limit()).at_least]
+        ts = [limits.get("t-closeness", Limit()).at_most]
+        shares = [limits.get("confidence-bound", Limit()).at_most]
+        epsilons = [r.limit.at_most for r in policy.required("guarantee") if r.label == "epsilon"]
         # a risk of 0.09 is kept by 12 records, one of exactly 1/11 by 11
         return replace(
             self,
             k=(*self.k, *(math.ceil(k - 1e-9) for k in ks if 1 < k < math.inf)),
             l=(*self.l, *(l for l in ls if 1 < l < math.inf)),  # noqa: E741 - the papers' letter
             t=(*self.t, *(t for t in ts if 0 <= t < math.inf)),
+            share=(*self.share, *(share for share in shares if 0 < share < 1)),
+            epsilon=(*self.epsilon, *epsilons),
         )
 
     def propose(self, table: Table, schema: Schema, rng: np.random.Generator) -> Iterator[Recipe]:
@@ -130,12 +144,15 @@ class Suited:
         ks = self._ks(bound_table.n_records)
         if not bound.quasi_identifiers or not ks:
             return
-        yield from (_recipe("mondrian", {"k-anonymity": {"k": k}}) for k in ks)
+        shares = self.share if bound.sensitive else ()
+        required = [_of_size(k) | {"confidence-bound": {"share": s}} for k in self._asked(ks) for s in shares]
+        yield from (_recipe("mondrian", model) for model in (*map(_of_size, ks), *required))
         if bound.sensitive:
             yield from self._of_sensitive(bound_table, bound, ks)
-        yield from _others(bound_table, bound, sorted({*_within_reach(ks, _K_BESIDE), *self._asked(ks)}))
+        few = sorted({*_within_reach(ks, _K_BESIDE), *self._asked(ks)})
+        yield from _others(bound_table, bound, [*map(_of_size, few), *required])
         if self.every_type:
-            yield from _of_other_types(bound_table, bound)
+            yield from _of_other_types(bound_table, bound, (*_EPSILONS, *self.epsilon))
 
     def _ks(self, n_records: int) -> list[int]:
         """Return the values of k to try; with fewer than four classes there is hardly a choice."""
@@ -153,9 +170,9 @@ class Suited:
             plain = sanitize(table, schema, Mondrian(KAnonymity(k)), seed=0)
             for t in self._ts(plain, distance):
                 closeness = {"t": t, "distance": distance}
-                yield _recipe("mondrian", {"k-anonymity": {"k": k}, "t-closeness": closeness})
+                yield _recipe("mondrian", {**_of_size(k), "t-closeness": closeness})
             for l in self._ls(plain):  # noqa: E741 - the papers' letter
-                yield _recipe("mondrian", {"k-anonymity": {"k": k}, "probabilistic-diversity": {"l": l}})
+                yield _recipe("mondrian", {**_of_size(k), "probabilistic-diversity": {"l": l}})
             if k == _K_BESIDE[0]:
                 for t in self._ts(plain, distance)[1::2]:
                     yield _recipe("bucketize", {"t-closeness": {"t": t, "distance": distance}})
@@ -182,24 +199,23 @@ def natural_distance(schema: Schema) -> str:
     return "natural" if any(schema.kind(name).is_ordered for name in schema.sensitive) else "equal"
 
 
-def _others(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
-    """Yield the families that take longer, for a few k."""
+def _others(table: Table, schema: Schema, models: Sequence[Mapping[str, Any]]) -> Iterator[Recipe]:
+    """Yield the families that take longer, for a few models."""
     if table.n_rows <= _MOST_FOR_CLUSTERING:
-        yield from (_recipe("clustering", {"k-anonymity": {"k": k}}) for k in ks)
-        yield from (_recipe("cell-suppression", {"k-anonymity": {"k": k}}) for k in ks)
-    yield from _full_domain(table, schema, ks)
+        yield from (_recipe("clustering", model) for model in models)
+        yield from (_recipe("cell-suppression", model) for model in models)
+    yield from _full_domain(table, schema, models)
     effort = next((e for most, e in _MOST_FOR_LOCAL_RECODING.items() if table.n_rows <= most), None)
     if effort is not None:
-        for k in ks:
-            model = {"k-anonymity": {"k": k}}
-            yield Recipe("local-recoding", {"model": model, "effort": effort}).normalized()
+        for model in models:
+            yield Recipe("local-recoding", {"model": dict(model), "effort": effort}).normalized()
 
 
 OF_OTHER_TYPES = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synthesis")
 """The methods tried next to generalization if every type is wanted; samples are of people."""
 
 
-def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
+def _of_other_types(table: Table, schema: Schema, epsilons: Iterable[float] = _EPSILONS) -> Iterator[Recipe]:
     """Yield methods that change records, synthesize them or publish a sample, the quick ones first."""
     n_records, n_people = table.n_records, table.n_people
     if n_records >= _FEWEST_FOR_SAMPLING:
@@ -209,7 +225,8 @@ def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
     if n_people >= _FEWEST_FOR_MST:
         # delta should be far below one in the number of people
         delta = float(f"1e-{max(6, len(str(n_people)) + 1)}")
-        yield from (Recipe("mst", {"epsilon": each, "delta": delta}).normalized() for each in _EPSILONS)
+        for epsilon in sorted(set(epsilons)):
+            yield Recipe("mst", {"epsilon": epsilon, "delta": delta}).normalized()
     if n_records <= _MOST_FOR_TREES:
         leaves = [size for size in _LEAVES if 4 * size <= n_records]
         yield from (Recipe("cart-synthesis", {"min-leaf": size}).normalized() for size in leaves)
@@ -218,21 +235,26 @@ def _of_other_types(table: Table, schema: Schema) -> Iterator[Recipe]:
         yield from (Recipe("microaggregation", {"k": k}).normalized() for k in ks)
 
 
-def _full_domain(table: Table, schema: Schema, ks: list[int]) -> Iterator[Recipe]:
+def _full_domain(table: Table, schema: Schema, models: Iterable[Mapping[str, Any]]) -> Iterator[Recipe]:
     """Yield the full-domain recodings that lose least, where there are not too many to look for them."""
     heights = [schema.hierarchy(name).height - schema[name].lowest_level for name in schema.quasi_identifiers]
     if math.prod(height + 1 for height in heights) > _MOST_NODES:
         return
-    for k in ks:
+    for written in models:
+        model = build_model(written)
         try:
-            found = optimal_node(
-                table, schema, KAnonymity(k), suppression=_SUPPRESSED, objective="total-loss", budget=_SECONDS
+            best = optimal_node(
+                table, schema, model, suppression=_SUPPRESSED, objective="total-loss", budget=_SECONDS
             )
         except Infeasible:
             continue
-        model = {"k-anonymity": {"k": k}}
-        facts: dict[str, Any] = {"levels": dict(found.levels), "model": model, "suppression": _SUPPRESSED}
-        yield Recipe("full-domain", facts).normalized()
+        levels = dict(best.levels)
+        parameters = {"levels": levels, "model": dict(written), "suppression": _SUPPRESSED}
+        yield Recipe("full-domain", parameters).normalized()
+
+
+def _of_size(k: int) -> dict[str, Any]:
+    return {"k-anonymity": {"k": k}}
 
 
 def _recipe(sanitizer: str, model: Mapping[str, Any]) -> Recipe:

@@ -162,6 +162,7 @@ def contradictions(view: PublicView, manifest: Manifest, tables: Tables) -> Iter
         "the recipe promises what is required, and nothing else": _promise_problems(manifest, method),
         "every attribute is described as its cells are": _attribute_problems(manifest, tables, method),
         "no band of the owner's contradicts another statement": _band_problems(folder),
+        "the policy has the limits of its recipient": _recipient_problems(manifest),
         "the decision and what was tried can have been so": _decision_problems(manifest),
     }
     for statements, found in problems.items():
@@ -267,6 +268,37 @@ def _record_problems(view: PublicView, manifest: Manifest, method: KnownMethod) 
 
 
 # Promised models
+
+
+# The recipient
+
+_RECIPIENTS = {
+    "public": (1 / 11, 1.0),
+    "public-great-harm": (1 / 20, 0.25),
+    "contract": (1 / 5, 3.0),
+    "protected-place": (1 / 3, 8.0),
+    "none": (math.inf, math.inf),
+}
+"""The risk of one person and the epsilon that each recipient allows at most."""
+
+
+def _recipient_problems(manifest: Manifest) -> Iterator[str]:
+    """Yield what contradicts the recipient: its name, or a policy that lacks its limit."""
+    if manifest.recipient not in _RECIPIENTS:
+        yield f"the recipient is {manifest.recipient!r}, and no policy has that name"
+        return
+    risk, epsilon = _RECIPIENTS[manifest.recipient]
+    limits = manifest.policy.values()
+    kept = {
+        "reidentification-risk": risk if manifest.layout.type == "people" else math.inf,
+        "singling-out": math.inf if manifest.layout.type == "people" else risk,
+    }
+    if any(figure.measure == "epsilon" and figure.band for figure in manifest.unverified.figures):
+        kept = {"epsilon": epsilon}
+    for measure, most in kept.items():
+        strictest = min((limit.high for limit in limits if limit.measure == measure), default=math.inf)
+        if most < math.inf and strictest > most + _TIE:
+            yield f"the recipient {manifest.recipient!r} needs {measure} to be limited to {most:.3g}"
 
 
 def single_models(model: Any) -> list[dict[str, Any]]:

@@ -233,10 +233,14 @@ class InitialRisk(_Piece, frozen=True):
 
 
 class PeopleFacts(_Piece, frozen=True):
-    """The number of people behind the records, in the original and in the release."""
+    """The number of people behind the records, in the original and in the release.
+
+    ``alone`` counts those whose class nobody else shares.
+    """
 
     original: int
     released: int
+    alone: int
 
 
 class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
@@ -282,6 +286,8 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
         Measurements of the published cells alone: priors are those of the released records.
     requirements
         The models that the recipe promises, and the levels that the published cells reach.
+    recipient
+        Who gets the release, as the publisher's policy names them; ``none`` if it names nobody.
     policy
         What had to hold, by measure.
     decision
@@ -308,6 +314,7 @@ class Manifest(_Piece, frozen=True, omit_defaults=True):
     recipe: RecipeFacts
     claims: list[Claimed]
     requirements: list[RequirementFacts]
+    recipient: str
     policy: dict[str, LimitFacts]
     decision: DecisionFacts
     unverified: UnverifiedClaims

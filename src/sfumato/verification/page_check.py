@@ -142,7 +142,7 @@ def page_problem(name: str, written: bytes, statements: Statements) -> str:
     try:
         text = written.decode("utf-8")
         if name == README:
-            return readme_problem(text, statements.manifest)
+            return readme_problem(text, statements.manifest, statements.view.n_records)
         page = name.removeprefix("report-").removesuffix(".html")
         _PageReader(page, statements).read(read_page(text))
     except UnknownStyleSheet:

@@ -30,6 +30,13 @@ from sfumato.verification.written_tables import Tables, cell_counts, number_rows
 
 LABEL = "unverified"
 """The mark of the label that a statement is an unverified claim."""
+_ATTACKS = frozenset(
+    {
+        *("attack-risk", "inference", "linkability", "membership", "minimality-risk", "singling-out"),
+        *("auxiliary-gain", "border-gain", "de-finetti-gain", "downcoding", "downcoding-gain"),
+        *("composition-k", "composition-loss"),
+    }
+)
 _SMALL_SIZES = (3, 5, 11, 20)
 _ONE_IN_ELEVEN = 1 / 11
 _UNRELEASED = ("identifying", "withheld")
@@ -57,6 +64,27 @@ def pointer(*parts: str | int) -> str:
     '/policy/a~1b/at_least'
     """
     return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in parts)
+
+
+def singled_out_statement(manifest: Manifest) -> tuple[str, int]:
+    """Return what shows how many people can be singled out, and its place among the claims or figures.
+
+    Where differential privacy is promised, it is the promise; where rows stand for people, the classes of
+    records or people; else an attack.
+    """
+    for place, figure in enumerate(manifest.unverified.figures):
+        if figure.measure == "epsilon" and figure.band is not None:
+            return "guarantee", place
+    if manifest.layout.type == "people":
+        if manifest.unverified.people is not None:
+            return "people", 0
+        for place, claim in enumerate(manifest.claims):
+            if claim.measure == "reidentification-risk" and isinstance(claim.detail.get("uniques"), int):
+                return "records", place
+    for place, figure in enumerate(manifest.unverified.figures):
+        if figure.measure == "singling-out" and figure.band is not None:
+            return "attack", place
+    return "nothing", 0
 
 
 def look_up(document: Any, place: str) -> Any:
@@ -382,7 +410,7 @@ class Statements:
             "frontier": (_N_TRIED, LABEL, LABEL, *self._methods()),
             "choice": self._choice(),
             "privacy": (LABEL, *_joined(self._axis_rows("privacy"))),
-            "attacks": (AnyOf(((LABEL,),)), AnyOf(tuple(self._attack_rows()), ordered=False)),
+            "attacks": (self._attack_label(), AnyOf(tuple(self._attack_rows()), ordered=False)),
             "utility": _joined(self._axis_rows("utility")),
             "changes": self._changes(),
             "classes": (LABEL,) if release_type != "people" else _CLASS_FIELDS,
@@ -417,16 +445,29 @@ class Statements:
         manifest, is_synthetic = self.manifest, self.manifest.layout.type == "synthetic"
         yield from self._stated("unverified", "title")
         yield from self._byline(alone=True)
+        yield from self._singled_out()
         yield from (_N_ORIGINAL, LABEL, _N_TRIED, LABEL, _N_RECORDS, LABEL if is_synthetic else _N_ORIGINAL)
         yield self._headlines(in_sentence=True)
         if manifest.policy:
             yield pointer("cells", "is_policy_met")
+        yield pointer("recipient")
         yield self._headlines(in_sentence=False)
         yield from (_N_RECORDS, LABEL) if is_synthetic else (_RELEASED, _N_RECORDS, _N_ORIGINAL, LABEL)
         if manifest.unverified.people is not None:
             yield pointer("cells", "people")
             yield from (pointer("unverified", "people", part) for part in ("released", "original"))
             yield LABEL
+
+    def _singled_out(self) -> Iterator[str]:
+        kind, place = singled_out_statement(self.manifest)
+        if kind == "records":
+            yield from (pointer("claims", place, "detail", "uniques"), _N_RECORDS)
+            return
+        if kind == "people":
+            yield from (pointer("unverified", "people", part) for part in ("alone", "released"))
+            yield LABEL
+        elif kind != "nothing":
+            yield from (*self._band(place), LABEL)
 
     def _data(self) -> Iterator[str]:
         yield _N_ORIGINAL
@@ -463,6 +504,11 @@ class Statements:
         yield from (pointer("unverified", "efficient"), LABEL)
         yield from self._models()
         yield from self._policy_rows()
+
+    def _attack_label(self) -> Expected:
+        """Return the label over attacks; whether a plug-in's measure is one, the files do not say."""
+        is_tried = any(figure.measure in _ATTACKS for figure in self.manifest.unverified.figures)
+        return LABEL if is_tried else AnyOf(((LABEL,),))
 
     def _attack_rows(self) -> Iterator[tuple[str, ...]]:
         for place, claim in enumerate(self.manifest.claims):

@@ -15,6 +15,7 @@ import msgspec
 from sfumato.runtime.errors import VerificationFailed
 from sfumato.verification.documents import Manifest
 from sfumato.verification.folder import MANIFEST, REPORT
+from sfumato.verification.page_statements import singled_out_statement
 from sfumato.verification.partition_check import partitioned_table
 from sfumato.verification.published_view import table_names
 from sfumato.verification.renderings import UNVERIFIED_CLAIM, has_numerals, leaves, shows
@@ -35,11 +36,12 @@ _WORDS = (
     *("sfumato verify FOLDER", "sfumato query FOLDER QUERY"),
     *("layout", "attributes", "branches", ".parquet", MANIFEST, REPORT),
 )
+_NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?|∞")
 _LANGUAGE = "Python 3.9"
 _N_BLOCKS = 3
 
 
-def readme_problem(text: str, manifest: Manifest) -> str:
+def readme_problem(text: str, manifest: Manifest, n_records: int) -> str:
     """Return the first difference between the README and the manifest; empty if there is none."""
     blocks = [(block["code"] or block["table"]).encode() for block in _BLOCK.finditer(text)]
     if any(hashlib.sha256(block).hexdigest() not in KNOWN_BLOCKS for block in blocks):
@@ -48,12 +50,12 @@ def readme_problem(text: str, manifest: Manifest) -> str:
         return "it lacks a program or the table of cells, or has one twice"
     prose = _BLOCK.sub("\n", text)
     try:
-        return _prose_problem(prose, manifest)
+        return _prose_problem(prose, manifest, n_records)
     except VerificationFailed as error:
         return str(error)
 
 
-def _prose_problem(prose: str, manifest: Manifest) -> str:
+def _prose_problem(prose: str, manifest: Manifest, n_records: int) -> str:
     layout, required = manifest.layout, _required_names(manifest)
     for name in required:
         if f"`{name}`" not in prose:
@@ -72,12 +74,13 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
     if prose.count(_LABEL) != len(labelled) or len(lines) != len(labelled):
         return "a label of an unverified claim is missing, or is there twice"
     prose = prose.replace(_LANGUAGE, "")
-    numerals = re.findall(r"\d[\d,]*", prose)
-    if len(numerals) != 1 or not shows(numerals[0].rstrip(","), layout.n_original):
-        return "it states another number than that of the records of the original"
-    if not any(re.search(r"\d", line) for line in lines):
+    numerals = _NUMERAL.findall(prose)
+    expected = [*_singled_out(manifest, n_records), layout.n_original]
+    if len(numerals) != len(expected) or not all(map(shows, numerals, expected)):
+        return "it states other numbers than those of people singled out and of records of the original"
+    if not any(shows(numeral, layout.n_original) for line in lines for numeral in _NUMERAL.findall(line)):
         return "the number of records of the original has no label"
-    if has_numerals(re.sub(r"\d", "", prose)):
+    if has_numerals(_NUMERAL.sub("", prose)):
         return "it states a number that it should not"
     if re.search(r"[`<>\[\]]|://|!\[", prose):
         return "it has markup, a link or a name that it should not have"
@@ -87,14 +90,29 @@ def _prose_problem(prose: str, manifest: Manifest) -> str:
 
 
 def _labelled_attributes(manifest: Manifest) -> list[set[str]]:
-    """Return the attributes that each labelled statement names; the first names none."""
+    """Return the attributes that each labelled statement names; the first ones name none."""
     attributes = manifest.layout.attributes.items()
     statements = [
         {manifest.layout.person} if manifest.layout.person is not None else set(),
         {name for name, facts in attributes if facts.branches and name not in _WORDS},
         {name for name, facts in attributes if facts.whole and name not in _WORDS},
     ]
-    return [set(), *filter(None, statements)]
+    n_without_name = 1 if singled_out_statement(manifest)[0] in ("records", "nothing") else 2
+    return [*[set()] * n_without_name, *filter(None, statements)]
+
+
+def _singled_out(manifest: Manifest, n_records: int) -> list[int | float | str]:
+    """Return the numbers of the first sentence, which says how many people can be singled out."""
+    kind, place = singled_out_statement(manifest)
+    if kind == "records":
+        return [manifest.claims[place].detail["uniques"], n_records]
+    people = manifest.unverified.people
+    if kind == "people" and people is not None:
+        return [people.alone, people.released]
+    band = manifest.unverified.figures[place].band if kind in ("attack", "guarantee") else None
+    if band is None:
+        return []
+    return [band.low] if band.low == band.high else [band.low, band.high]
 
 
 def _required_names(manifest: Manifest) -> list[str]:

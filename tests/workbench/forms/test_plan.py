@@ -93,8 +93,8 @@ def test_measures_and_policy_are_only_written_where_they_change() -> None:
     assert "# why" in other
     assert tomllib.loads(other)["measure"]["utility"] == ["c", "b"]
     assert changed(text, lambda document: put_policy(document, {"x": {"at-most": 1}})) == text
-    gone = changed(text, lambda document: put_policy(document, {"named": "cell-size-5"}))
-    assert tomllib.loads(gone)["policy"] == {"named": "cell-size-5"}
+    gone = changed(text, lambda document: put_policy(document, {"recipient": "contract"}))
+    assert tomllib.loads(gone)["policy"] == {"recipient": "contract"}
 
 
 def test_long_lists_are_said_shortly() -> None:

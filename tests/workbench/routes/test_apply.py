@@ -68,14 +68,19 @@ def test_the_page_of_a_release_and_that_of_a_folder_lead_to_it(
     page = harmless(ready(OF_JANUARY).text)
     assert "february.csv" in page.text
     assert "patients.csv" not in page.text  # the project's own data is January's
-    assert "reidentification-risk at most 0.5" in page.text
+    assert "re-identification risk at most 50%" in page.text
 
 
 @pytest.mark.parametrize("how", [RankSwapping(), CartSynthesis(min_leaf=2), Anatomy(2)], ids=str)
 def test_a_folder_without_a_recoding_does_not_offer_it(
     project: Path, january: Path, ready: Ready, how: Sanitizer
 ) -> None:
-    publish(sanitize(*datasets.hospital(), how, seed=1), project.parent / "other")
+    publish(
+        sanitize(*datasets.hospital(), how, seed=1),
+        project.parent / "other",
+        policy="none",
+        allow_singling_out=True,
+    )
     address = OF_JANUARY.replace("january", "other")
     page = ready(address.removesuffix("/apply"))
     assert "Verified." in page.text
@@ -132,7 +137,11 @@ def test_a_policy_on_all_releases_together_is_kept(
 ) -> None:
     text = project.read_text("utf-8")
     project.write_text(
-        text.replace("[policy]\n", "[policy]\ncomposition-k = { at-least = 100 }\n"), encoding="utf-8"
+        text.replace(
+            "[policy]\nrecipient = 'none'\n",
+            "[policy]\nrecipient = 'none'\ncomposition-k = { at-least = 100 }\n",
+        ),
+        encoding="utf-8",
     )
     page = sent(guest, ready, OF_JANUARY)
     assert page.status_code == 422

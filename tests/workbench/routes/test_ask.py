@@ -46,8 +46,9 @@ def test_when_nothing_keeps_the_limits_the_nearest_is_named(project: Path, ready
 
 
 def test_an_answer_that_breaks_the_policy_says_so(project: Path, ready: Ready) -> None:
-    page = Seen(asked(ready, "min loss").text)
-    assert "It may not be published: reidentification-risk is 1, must be at most 0.5" in page.text
+    page = Seen(asked(ready, "min loss where k <= 1").text)
+    assert "This one is against it and may not be published: reidentification-risk is 1" in page.text
+    assert "is against it" not in Seen(asked(ready, "min loss").text).text
 
 
 @pytest.mark.parametrize(

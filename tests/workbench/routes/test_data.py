@@ -167,7 +167,7 @@ def test_data_that_is_gone_is_said(folder: Path, ready: Callable[..., Any]) -> N
 
 
 def test_a_project_file_that_is_no_toml_is_said(folder: Path, ready: Callable[..., Any]) -> None:
-    (folder / "people.toml").write_text("[data]\npath = \n")
+    (folder / "people.toml").write_text("policy.recipient = 'none'\n[data]\npath = \n")
     response = ready(HERE)
     assert response.status_code == 422
     assert "not TOML" in response.text

@@ -12,6 +12,8 @@ from starlette.testclient import TestClient
 
 from sfumato.interfaces.workbench.forms.plan_form import Plan
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.workflow.project.project_file import Project
 
 from ..conftest import PROJECT, field
@@ -37,7 +39,7 @@ def test_the_plan_lists_what_is_tried_measured_and_required(guest: TestClient) -
     assert "mondrian with k-anonymity (k = 2, 3)" in text
     assert "2 candidates" in text
     assert "privacy loss" in text
-    assert "at least 11 look alike" in text
+    assert "at least 11 people look alike" in text
 
 
 def test_a_method_is_added_through_its_form(
@@ -176,19 +178,18 @@ def test_a_wrong_measure_is_said_in_the_librarys_words(guest: TestClient, folder
 
 def test_a_policy_is_named_and_limited(guest: TestClient, read_project: Callable[[], Project]) -> None:
     typed = {
-        "named": "cell-size-11",
+        "recipient": "contract",
         "limit.measure": ["suppression-loss", "", "k-anonymity"],
         "limit.most": ["5%", "", ""],
         "limit.least": ["", "", "3"],
     }
     assert send(guest, "/policy", version(guest), **typed).status_code == 303
     policy = read_project().policy
-    assert policy["reidentification-risk"] == Limit(at_most=1 / 11)
-    assert policy["suppression-loss"] == Limit(at_most=0.05)
-    assert policy["k-anonymity"] == Limit(at_least=3)
-    emptied = {"named": "", "limit.measure": [], "limit.most": [], "limit.least": []}
+    assert policy.recipient == "contract"
+    assert policy.limits == {"suppression-loss": Limit(at_most=0.05), "k-anonymity": Limit(at_least=3)}
+    emptied = {"recipient": "none", "limit.measure": [], "limit.most": [], "limit.least": []}
     assert send(guest, "/policy", version(guest), **emptied).status_code == 303
-    assert read_project().policy == {}
+    assert read_project().policy == Policy(NOBODY)
 
 
 def test_a_measure_is_limited_for_one_of_several_sensitive_attributes(
@@ -202,13 +203,13 @@ def test_a_measure_is_limited_for_one_of_several_sensitive_attributes(
     assert '<option value="privacy-loss of sex">privacy loss of sex</option>' in guest.get(page).text
     assert 'value="k-anonymity of sex"' not in guest.get(page).text
     typed = {
-        "named": "",
+        "recipient": "none",
         "limit.measure": ["privacy-loss of sex"],
         "limit.most": ["0.2"],
         "limit.least": [""],
     }
     assert send(guest, "/policy", version(guest), **typed).status_code == 303
-    assert read_project().policy == {"privacy-loss of sex": Limit(at_most=0.2)}
+    assert read_project().policy.limits == {"privacy-loss of sex": Limit(at_most=0.2)}
     assert '<option value="privacy-loss of sex" selected>' in guest.get(page).text
 
 

@@ -53,7 +53,7 @@ def test_who_has_no_table_takes_the_example(tmp_path: Path) -> None:
 
 
 def test_a_broken_project_file_is_said_on_its_card(folder: Path, guest: TestClient) -> None:
-    (folder / "broken.toml").write_text("[data]\npath = \n")
+    (folder / "broken.toml").write_text("policy.recipient = 'none'\n[data]\npath = \n")
     assert "cannot be read as it is" in guest.get("/").text
 
 

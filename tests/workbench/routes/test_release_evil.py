@@ -37,6 +37,7 @@ def project(folder: Path) -> Path:
     blocks.append(f'[attributes.{toml(SENSITIVE)}]\nrole = "sensitive"')
     blocks += [f'[attributes.{toml(name)}]\nrole = "insensitive"' for name in PLAIN]
     written = f"""
+policy.recipient = "none"
 [publication]
 title = {toml(EVIL[0])}
 purpose = {toml(EVIL[1])}
@@ -111,6 +112,7 @@ def test_texts_that_a_spreadsheet_takes_for_formulas_are_told(folder: Path, read
     write_csv(folder / "sums.csv", ["age", "secret"], rows)
     path = explored(
         folder / "sums.toml",
+        'policy.recipient = "none"\n'
         '[data]\npath = "sums.csv"\n[attributes.age]\nrole = "quasi-identifying"\n[attributes.secret]\n'
         'role = "sensitive"\n[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = 2 } }\n',
     )

@@ -15,6 +15,8 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.workflow.store.store import Mark, Store
 
 AXES = ("privacy-loss", "general-loss")
@@ -151,11 +153,13 @@ def test_what_breaks_the_policy_is_known_and_forgotten_with_it(path: Path) -> No
     sheets = CandidateMatrices()
     with Store(path) as store:
         saved(store, candidate("a", 0.1, 0.9), candidate("b", 0.5, 0.5))
-    sheet, _ = sheets.of(path, "s")
-    strict = sheets.broken(path, "s", sheet, {"privacy-loss": Limit(at_most=0.2)})
-    assert [bool(strict[c.id]) for c in sheet.candidates] == [False, True]
-    assert "must be at most 0.2" in strict["b"][0]
-    assert not any(sheets.broken(path, "s", sheet, {}).values())
+    strict, _ = sheets.of(path, "s", policy=Policy(NOBODY, {"privacy-loss": Limit(at_most=0.2)}))
+    assert [bool(strict.broken[c.id]) for c in strict.candidates] == [False, True]
+    assert strict.efficient(AXES).tolist() == [True, False]
+    assert "must be at most 0.2" in strict.broken["b"][0]
+    free, _ = sheets.of(path, "s")
+    assert not any(free.broken.values())
+    assert free.efficient(AXES).all()
 
 
 def test_each_of_several_sensitive_attributes_has_a_column_after_the_worst(path: Path) -> None:

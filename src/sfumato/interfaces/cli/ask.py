@@ -62,9 +62,9 @@ def ask(
     """
     from sfumato.results.frontier import only_made
     from sfumato.results.json_schemas import AskShape, PolicyShape
-    from sfumato.results.policy import broken_limits
     from sfumato.workflow.choose.question import parse, unmeasured
     from sfumato.workflow.choose.question_answer import ask as answer
+    from sfumato.workflow.explore.stored_results import stored_frontier
 
     asked = parse(question)
     project, store = opened(found_project(project_file), create=False)
@@ -76,13 +76,12 @@ def ask(
         _require_sensitive(project, missing)
         if missing and measure_now:
             explored(replace(project, privacy=(*project.privacy, *missing)), store, None, workers)
-            candidates = only_made(store.candidates(source))
-    found = answer(candidates, question)
-    broken = [] if found.candidate is None else broken_limits(found.candidate, project.policy)
+        frontier = stored_frontier(project, store, source)
+    found = answer(frontier, question)
     if as_json:
-        print_json("ask", AskShape.of(found.to_shape(), policy=PolicyShape(broken=broken)))
+        print_json("ask", AskShape.of(found.to_shape(), policy=PolicyShape(broken=[*found.broken])))
     else:
-        print_answer(found, broken)
+        print_answer(found)
     if found.candidate is None:
         raise Infeasible("no candidate keeps all limits of the question")
     if not as_json:

@@ -17,6 +17,7 @@ from sfumato.runtime.machine import processors
 if TYPE_CHECKING:
     from sfumato.results.frontier import Candidate, Frontier
     from sfumato.results.measurement import Measurement
+    from sfumato.results.release import Release
     from sfumato.workflow.explore.dry_run import DryRun
     from sfumato.workflow.explore.explore_project import Progress
     from sfumato.workflow.explore.stored_results import DataRead
@@ -122,7 +123,7 @@ def without(project: Project, names: Iterable[str]) -> Project:
     for name in skipped:
         if name not in labels:
             raise ParameterError(f"{name!r} is not measured{suggestion(name, labels)}")
-        if name in (*project.axes, *project.policy):
+        if name in (*project.axes, *project.policy.limits):
             raise ParameterError(f"{name!r} cannot be skipped: the frontier or the policy needs it")
     sides = [
         tuple(written for written in side if build_measure(written).label not in skipped)
@@ -179,13 +180,20 @@ def source_shown(project: Project, store: Store) -> str:
     return source
 
 
-def broken_in(project: Project, measurements: Iterable[Measurement]) -> list[str]:
-    """Describe the limits of the policy that a measured release breaks."""
+def broken_in(project: Project, release: Release, measurements: Iterable[Measurement]) -> tuple[str, ...]:
+    """Describe what a measured release breaks of the policy; it is judged by what its rows stand for."""
     from sfumato.registry.recipe import Recipe
     from sfumato.results.frontier import Candidate
-    from sfumato.results.policy import broken_limits
+    from sfumato.results.measurement import measure
+    from sfumato.results.policy import evidence_of_type
+    from sfumato.results.release import LinkedRelease, released
 
-    return broken_limits(Candidate("", Recipe(""), tuple(measurements)), project.policy)
+    evidence, original = evidence_of_type(release.type), None
+    attacks = project.policy.measures("attacks")
+    if evidence == "attacks" and attacks and isinstance(release, LinkedRelease):
+        as_is = released(release.origin.table, release.schema, {})
+        original = Candidate("", Recipe("as-is"), tuple(measure(as_is, attacks)))
+    return project.policy.broken(Candidate("", Recipe(""), tuple(measurements)), original, evidence)
 
 
 def write_report(project: Project, found: Frontier, target: Path, chosen: Candidate | None = None) -> None:
@@ -201,7 +209,6 @@ def write_report(project: Project, found: Frontier, target: Path, chosen: Candid
         frontier=found,
         table=table,
         infeasible=found.infeasible,
-        policy=project.policy,
         chosen=chosen,
         release=None if chosen is None else remade(chosen, table, schema),
     )

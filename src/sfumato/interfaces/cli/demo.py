@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -48,8 +47,7 @@ def demo(folder: Path, workers: int | None, seed: int | None, as_json: bool) -> 
             print_json("demo", DemoShape.of(frontier, report=str(report)))
             return
         print_frontier(project, frontier, frontier.infeasible, everything=False)
-    allowed = replace(frontier, candidates=frontier.within(project.policy))
-    chosen = allowed.knee()
+    chosen = frontier.knee()
     echo(f"\nThe report lies in {report}")
     if chosen is not None:
         echo(f"Go on with:  sfumato show {chosen.id} -P {project_file}")

@@ -33,6 +33,7 @@ from sfumato.interfaces.cli.terminal import (
     print_course,
     print_dry_run,
     print_json,
+    print_policy,
     print_reasons,
 )
 from sfumato.workflow.explore.stored_results import source_now, stored_frontier
@@ -139,11 +140,13 @@ def explore(
                 seconds=state.elapsed,
                 hypervolume=[GrownShape(seconds=when, value=volume) for when, volume in growth.steps],
                 store=str(store.path),
+                notes=[*frontier.policy_notes()],
                 efficient=[c.id for c in frontier.efficient()],
             )
             print_json("explore", outcome)
             require_comparable(project, frontier)
             return
+    print_policy(frontier)
     echo(
         f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
         f"made; {len(frontier.efficient()):,} are efficient"

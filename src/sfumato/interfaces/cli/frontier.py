@@ -66,7 +66,7 @@ def frontier(
     if picture is not None:
         from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 
-        write_private(picture, frontier_picture(found, limits=project.policy))
+        write_private(picture, frontier_picture(found, limits=project.policy.limits_by_measure))
     if report is not None:
         write_report(project, found, report)
     if as_json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -107,6 +107,7 @@ def measure_release(
     from sfumato.measures.grouped import measure_by
     from sfumato.reading.base import read_arrow
     from sfumato.results.json_schemas import MeasuredShape, MeasureShape, PolicyShape
+    from sfumato.results.policy import evidence_of_type, not_yet_among, policy_not_met
     from sfumato.workflow.external import read_release, untrue_cells
     from sfumato.workflow.publish.loose_manifest import of_other_data
 
@@ -127,16 +128,19 @@ def measure_release(
         missing_values=project.data.missing_values,
         release_type=release_type,
     )
-    asked = [parsed((name,)) if "=" in name else name for name in names]
+    asked: list[Any] = [parsed((name,)) if "=" in name else name for name in names]
+    if not asked:
+        needed = project.policy.measures(evidence_of_type(judged.type))
+        asked = [*project.measures, *not_yet_among(project.measures, needed)]
     with words_shown():
-        measurements = measure(judged, asked or project.measures)
-        grouped = None if by is None else measure_by(judged, asked or project.measures, by, smallest=smallest)
+        measurements = measure(judged, asked)
+        grouped = None if by is None else measure_by(judged, asked, by, smallest=smallest)
     if picture is not None and grouped is None:
         raise UserError("--picture draws groups; say which with --by ATTRIBUTE")
     if picture is not None and grouped is not None:
         grouped.plot().save(picture)
     untrue = untrue_cells(judged) if match is not None else None
-    broken = [] if names else broken_in(project, measurements)
+    broken = [] if names else broken_in(project, judged, measurements)
     if as_json:
         document = MeasureShape.of(
             judged,
@@ -145,7 +149,7 @@ def measure_release(
             untrue_cells=untrue,
             measurements=[MeasuredShape.of(m) for m in measurements],
             by=None if grouped is None else grouped.to_shape(),
-            policy=PolicyShape(broken=broken),
+            policy=PolicyShape(broken=[*broken]),
         )
         print_json("measure", document)
     else:
@@ -153,6 +157,4 @@ def measure_release(
         if grouped is not None:
             print_groups(grouped)
     if broken:
-        from sfumato.results.policy import policy_not_met
-
         raise policy_not_met(release.name, broken)

@@ -109,12 +109,18 @@ def warn_of_renamings(folder: Path) -> None:
 @click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.argument("folder", type=click.Path(path_type=Path))
 @publication_options
+@click.option(
+    "--allow-singling-out",
+    is_flag=True,
+    help="With no recipient in the policy, publish although more than 5% of the people can be singled out.",
+)
 @with_option
 @project_option
 @json_option
 def publish(
     identity: str,
     request: PublicationRequest,
+    allow_singling_out: bool,
     others: tuple[Path, ...],
     project_file: Path | None,
     as_json: bool,
@@ -154,7 +160,7 @@ def publish(
             table,
             schema,
             candidate,
-            replace(request, evidence=evidence),
+            replace(request, evidence=evidence, allow_singling_out=allow_singling_out),
             earlier=earlier_releases(store, before, table, schema),
         )
         with words_before(f"{folder.name} was published, but the store does not know of it"):

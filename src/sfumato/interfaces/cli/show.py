@@ -28,8 +28,6 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     \b
     Example: sfumato show 3f9a --report owner.html
     """
-    from sfumato.results.policy import broken_limits
-
     project, store = opened(found_project(project_file), create=False)
     with store:
         source = source_shown(project, store)
@@ -38,7 +36,7 @@ def show(identity: str, report: Path | None, project_file: Path | None, as_json:
     if report is not None:
         write_report(project, frontier, report, candidate)
     beaten_by = frontier.dominated_by(candidate) if candidate in frontier.comparable else ()
-    broken = broken_limits(candidate, project.policy) if candidate.infeasible is None else []
+    broken = [*frontier.broken.get(candidate.id, ())]
     if as_json:
         from sfumato.results.json_schemas import PolicyShape, ShowShape
 

@@ -185,15 +185,38 @@ def print_dry_run(found: DryRun, budget: float | None) -> None:
     echo(f"About {found.memory / 1e9:.2g} GB of memory")
 
 
+def is_terminal() -> bool:
+    """Return whether somebody can be asked: input and output are a terminal."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def chosen_recipient() -> str:
+    """Ask who will get the release; Enter takes the public."""
+    from sfumato.results.recipients import NOBODY, RECIPIENTS, STRICTEST_USUAL
+
+    echo("Who will get the release?")
+    for name, recipient in RECIPIENTS.items():
+        echo(f"  {name:<18} {recipient.title}: {recipient.meaning}")
+    echo(f"  {NOBODY:<18} no limits, on purpose")
+    names = click.Choice([*RECIPIENTS, NOBODY])
+    return str(click.prompt("Recipient", type=names, default=STRICTEST_USUAL, show_choices=False))
+
+
+def print_policy(frontier: Frontier) -> None:
+    """Print what a reader must know of the policy before any result."""
+    for line in frontier.policy_notes():
+        echo(line)
+
+
 def print_frontier(
     project: Project, frontier: Frontier, infeasible: tuple[Candidate, ...], *, everything: bool
 ) -> None:
     """Print the candidates as a table, then those that cannot be compared or made."""
     from sfumato.results.measurement import by_attribute
 
+    print_policy(frontier)
     efficient, knee = frontier.efficient(), frontier.knee()
     listed = frontier.candidates if everything else efficient
-    allowed = set(frontier.within(project.policy))
     apart = {m.attribute_label: m.label for c in listed for m in by_attribute(c.measurements)}
     more = ["k-anonymity", "suppression-loss", *(name for name in apart if apart[name] in frontier.axes)]
     measured = [name for name in more if any(c.value(name) is not None for c in listed)]
@@ -203,7 +226,7 @@ def print_frontier(
         marks = {
             "efficient": everything and candidate in efficient,
             "knee": candidate == knee,
-            "against the policy": candidate not in allowed,
+            "against the policy": candidate.id in frontier.broken,
         }
         equal = f" (+{len(candidate.also)} equal)" if candidate.also else ""
         rows.append(
@@ -216,8 +239,9 @@ def print_frontier(
         )
     heads = ["id", "release", "", *shown]
     n_fitting = _n_fitting(heads, rows, fewest=3 + len(frontier.axes))
+    kept = f", {len(frontier.allowed)} keep the policy" if frontier.policy else ""
     print_table(
-        f"{len(efficient)} efficient of {len(frontier.candidates)} candidates",
+        f"{len(efficient)} efficient of {len(frontier.candidates)} candidates{kept}",
         heads[:n_fitting],
         [row[:n_fitting] for row in rows],
     )
@@ -341,12 +365,10 @@ def _print_axis(axis: str, measurements: list[Measurement]) -> None:
         print_table(axis, list(filled), [list(row) for row in zip(*filled.values(), strict=True)])
 
 
-def print_answer(answer: Answer, broken: list[str]) -> None:
-    """Print an answer in words, and which limits of the policy it breaks."""
+def print_answer(answer: Answer) -> None:
+    """Print an answer in words."""
     for line in str(answer).splitlines():
         echo(line)
-    for line in broken:
-        echo(f"Warning: the policy is not met: {line}")
 
 
 def print_comparison(comparison: Comparison, recipes: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sfumato.registry.declarations import (
     EVERY_TYPE,
@@ -53,8 +53,12 @@ class _Promised(Measure):
         promised = guarantee_of(release)
         if promised is None:
             raise NotApplicable("its method promises no differential privacy")
-        value = promised.epsilon if self.name == "epsilon" else promised.delta
-        return (self.measurement(value, detail={"unit": promised.unit}),)
+        detail: dict[str, Any] = {"unit": promised.unit}
+        if self.name == "epsilon":
+            return (self.measurement(promised.epsilon, detail=detail),)
+        # a power of ten above the number of people, which is told no more exactly
+        detail["people-below"] = 10 ** len(str(release.n_original_people))
+        return (self.measurement(promised.delta, detail=detail),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
         """Return the number unchanged: the guarantee is the same for everyone."""
@@ -124,5 +128,8 @@ class PrivacyDelta(_Promised):
         "It should be far below one in the number of people.",
         "0 to 1",
         sentence="the promise of epsilon may fail with a probability of {}",
-        details={"unit": Detail("whose presence is hidden")},
+        details={
+            "unit": Detail("whose presence is hidden"),
+            "people-below": Detail("a power of ten above the number of people", "number"),
+        },
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from msgspec import UNSET
@@ -86,6 +87,9 @@ class Answer:
         What each limit costs.
     nearest
         Where no candidate keeps all limits, the one that comes nearest.
+    broken
+        What the candidate breaks of the policy, in words. There is something only if nothing that keeps
+        the policy keeps the limits of the question.
     n_compared, n_keeping
         How many candidates have all the measures, and how many of them keep all limits.
     not_applicable, not_measured
@@ -100,6 +104,7 @@ class Answer:
     runner_up: Candidate | None = None
     limits: tuple[LimitWorth, ...] = ()
     nearest: Candidate | None = None
+    broken: tuple[str, ...] = ()
     n_compared: int = 0
     n_keeping: int = 0
     not_applicable: Mapping[str, int] = field(default_factory=dict)
@@ -157,10 +162,13 @@ class Answer:
 def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
     """Answer a publisher's question from the candidates that were made.
 
+    The answer is the original as it is, or a candidate against the policy, only if nothing else keeps the
+    limits of the question.
+
     Parameters
     ----------
     candidates
-        A frontier, or candidates; those that could not be made do not count.
+        A frontier with its policy, or candidates; those that could not be made do not count.
     question
         For example ``max k where loss <= 25% and suppression <= 10%``.
 
@@ -184,12 +192,15 @@ def ask(candidates: Frontier | Iterable[Candidate], question: str) -> Answer:
     >>> answer.candidate.id, answer.figures["k-anonymity"], round(answer.limits[0].looser.at, 2)
     ('k3', 3.0, 0.71)
     """
-    made = only_made(candidates.candidates if isinstance(candidates, Frontier) else candidates)
+    broken: Mapping[str, tuple[str, ...]] = {}
+    if isinstance(candidates, Frontier):
+        broken, candidates = candidates.broken, candidates.candidates
+    made = only_made(candidates)
     asked = parse(question)
     if not made:
         raise ParameterError("there is no candidate to ask about; explore first")
     every = [m for candidate in made for m in candidate.measurements]
-    return _AnswerSearch.of(resolve(asked, every), made, every).answer()
+    return _AnswerSearch.of(resolve(asked, every), made, every, broken).answer()
 
 
 _Values = Mapping[str, float]
@@ -202,13 +213,20 @@ class _AnswerSearch:
 
     question: Question
     compared: tuple[_Comparable, ...]
+    broken: Mapping[str, tuple[str, ...]]
     signs: tuple[float, ...]
     better: Mapping[str, float]
     not_applicable: Mapping[str, int]
     not_measured: Mapping[str, int]
 
     @classmethod
-    def of(cls, question: Question, made: Sequence[Candidate], every: list[Measurement]) -> _AnswerSearch:
+    def of(
+        cls,
+        question: Question,
+        made: Sequence[Candidate],
+        every: list[Measurement],
+        broken: Mapping[str, tuple[str, ...]],
+    ) -> _AnswerSearch:
         names = question.measures
         better = {name: 1.0 if better_of(name, every) == "lower" else -1.0 for name in names}
         aims = {"min": 1.0, "max": -1.0}
@@ -222,10 +240,19 @@ class _AnswerSearch:
         lacking = {name: [c for c, values in found if values[name] is None] for name in names}
         judged = {name: sum(_was_measured(c, name) for c in those) for name, those in lacking.items()}
         unjudged = {name: len(those) - judged[name] for name, those in lacking.items()}
-        return cls(question, compared, signs, better, _counted(judged), _counted(unjudged))
+        return cls(question, compared, broken, signs, better, _counted(judged), _counted(unjudged))
+
+    @cached_property
+    def _offered(self) -> tuple[_Comparable, ...]:
+        """What may be recommended: the candidates that keep the policy, but for the original as it is."""
+        return tuple(one for one in self.compared if one[0].id not in self.broken and not one[0].is_original)
 
     def answer(self) -> Answer:
-        keeping = [one for one in self.compared if self._is_within_limits(one[1])]
+        """Return the best of what may be recommended, or of the rest if nothing else keeps the limits."""
+        keeping = [one for one in self._offered if self._is_within_limits(one[1])]
+        if not keeping:
+            rest = [one for one in self.compared if self._is_within_limits(one[1])]
+            keeping = [one for one in rest if one[0].id not in self.broken] or rest
         counted = Answer(
             self.question,
             None,
@@ -253,6 +280,7 @@ class _AnswerSearch:
         return replace(
             counted,
             candidate=chosen,
+            broken=self.broken.get(chosen.id, ()),
             figures=values,
             ties=tuple(c for c, other in ranked[1:] if self._goals(other) == goals),
             trade_offs=self._trade_offs(ranked),
@@ -294,7 +322,7 @@ class _AnswerSearch:
         """Return the smallest loosening of a limit that helps, and the one that gains most for its price."""
         others = [
             one
-            for one in self.compared
+            for one in self._offered
             if self._is_within_limits(one[1], but=bound) and not self._is_within_limits(one[1])
         ]
         if values is not None:
@@ -363,7 +391,8 @@ class _AnswerSearch:
                     total += abs(drawn(value) - drawn(bound.number)) / span
             return total, self._rank(one)
 
-        return min(self.compared, key=distance)[0] if self.compared else None
+        offered = self._offered or self.compared
+        return min(offered, key=distance)[0] if offered else None
 
 
 def _was_measured(candidate: Candidate, name: str) -> bool:

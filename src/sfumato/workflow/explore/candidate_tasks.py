@@ -14,6 +14,7 @@ from sfumato.registry import methods
 from sfumato.registry.plugin_errors import blamed_on, failed, named
 from sfumato.registry.recipe import Recipe
 from sfumato.results.measurement import Measure
+from sfumato.results.policy import NO_LIMITS, Policy, evidence_of
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed, Stopped
 from sfumato.runtime.pool import Limits, Lost
@@ -43,6 +44,10 @@ class ExplorationInputs:
         The seed of every recipe.
     asked
         The measures, each with the key under which the store keeps it.
+    policy
+        The policy, whose measures depend on how a candidate is judged.
+    tries_attacks
+        Whether some candidates are judged by attacks.
     plugin_limits
         What a search of a plug-in may use in a process of its own; ``None`` where all work is done here.
     """
@@ -51,6 +56,8 @@ class ExplorationInputs:
     original: Original
     seed: int
     asked: tuple[tuple[str, Written | Measure], ...]
+    policy: Policy = NO_LIMITS
+    tries_attacks: bool = False
     plugin_limits: Limits | None = None
 
     @property
@@ -61,7 +68,22 @@ class ExplorationInputs:
     def task(self, recipe: Recipe) -> Task:
         """Return the task of a recipe with the exploration's seed."""
         seeded = replace(recipe, seed=self.seed)
-        return Task(self.store.identity(seeded, self.source), seeded, self.asked)
+        needed = with_keys(self.policy.measures_of(recipe, is_compared=self.tries_attacks))
+        asked = dict(self.asked) | {key: written for key, written in needed if key not in dict(self.asked)}
+        return Task(self.store.identity(seeded, self.source), seeded, tuple(asked.items()))
+
+
+def tried_by(entries: Iterable[PlanEntry]) -> list[str]:
+    """Return the sanitizers that a plan names; a search need not say which it will try."""
+    names: list[str] = []
+    for entry in entries:
+        names += [entry.sanitizer] if isinstance(entry, Recipe) else getattr(entry, "sanitizers", ())
+    return names
+
+
+def tries_attacks(entries: Iterable[PlanEntry]) -> bool:
+    """Return whether attacks judge some of the releases that a plan names."""
+    return any(evidence_of(Recipe(name)) == "attacks" for name in tried_by(entries))
 
 
 def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written | Measure], ...]:

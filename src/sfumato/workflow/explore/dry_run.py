@@ -12,6 +12,7 @@ from sfumato.workflow.explore.candidate_tasks import (
     listed,
     propose,
     still_open,
+    tries_attacks,
     with_keys,
 )
 from sfumato.workflow.explore.original_workers import Original, WorkInputs
@@ -52,7 +53,14 @@ def dry_run(project: Project, store: Store, workers: int) -> DryRun:
         How many processes would work.
     """
     table, schema = project.read()
-    inputs = ExplorationInputs(store, Original(table, schema, store.path), 0, with_keys(project.measures))
+    inputs = ExplorationInputs(
+        store,
+        Original(table, schema, store.path),
+        0,
+        with_keys(project.measures),
+        project.policy,
+        tries_attacks(project.searches),
+    )
     every, n_searches = {}, 0
     for search in project.searches:
         recipes = listed(search, inputs)

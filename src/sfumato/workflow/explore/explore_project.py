@@ -19,6 +19,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results.formatting import recipe_name
 from sfumato.results.frontier import Alias, Candidate, Frontier, only_made
 from sfumato.results.measurement import Measure, build_measure
+from sfumato.results.policy import Policy
 from sfumato.runtime import machine
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed, ProjectError, Stopped
@@ -32,6 +33,7 @@ from sfumato.workflow.explore.candidate_tasks import (
     listed,
     searched,
     still_open,
+    tries_attacks,
     with_keys,
 )
 from sfumato.workflow.explore.candidate_workers import MAKING, Finished, Task, Written, finished
@@ -153,6 +155,7 @@ def explore(
             schema,
             project.searches,
             project.measures,
+            policy=project.policy,
             axes=project.axes,
             seed=seed,
             workers=workers,
@@ -174,6 +177,7 @@ def fill(
     entries: Sequence[PlanEntry],
     measures: Sequence[Written | Measure],
     *,
+    policy: Policy,
     axes: tuple[str, str],
     seed: int | None,
     workers: int | None,
@@ -195,6 +199,8 @@ def fill(
         Searches and recipes; the seed of a recipe gives way to that of the store.
     measures
         What to measure of each candidate.
+    policy
+        What a release must keep; what decides that is measured, too.
     axes
         The frontier whose gaps are filled with what is left of a budget.
     seed, workers, limits, budget, progress, stop
@@ -207,7 +213,13 @@ def fill(
     workers = workers or machine.processors()
     limits_of_plugins = None if workers == 1 and not limits.need_watching else limits
     original = Original(table, schema, store.path)
-    inputs = ExplorationInputs(store, original, store.seed(seed), with_keys(measures), limits_of_plugins)
+    attacks = tries_attacks(entries)
+    inputs = ExplorationInputs(
+        store, original, store.seed(seed), with_keys(measures), policy, attacks, limits_of_plugins
+    )
+    if attacks and policy.measures("attacks"):
+        # an attack that fails on the original as well proves nothing
+        entries = [Recipe("as-is"), *entries]
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())

@@ -13,14 +13,15 @@ from sfumato.registry.declarations import Axis
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Frontier, only_made
 from sfumato.results.measurement import Measure, build_measure
+from sfumato.results.policy import Policy, PolicyLike
 from sfumato.runtime.errors import ParameterError, ProjectError
 from sfumato.runtime.pool import Limits
 from sfumato.sanitizers.base import Sanitizer
-from sfumato.searches.base import Search
-from sfumato.workflow.explore.candidate_tasks import PlanEntry
+from sfumato.searches.base import KnowsPolicy, Search
+from sfumato.workflow.explore.candidate_tasks import PlanEntry, tried_by
 from sfumato.workflow.explore.explore_project import Progress, fill
 from sfumato.workflow.project.default_axes_and_measures import default_measures
-from sfumato.workflow.project.project_file import search_of
+from sfumato.workflow.project.project_file import search_of, unnamed
 from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import IN_MEMORY, Store
 
@@ -31,6 +32,7 @@ def explore(
     candidates: Iterable[Sanitizer | Recipe | Search | Mapping[str, Any]],
     measures: Iterable[str | Mapping[str, Any] | Measure] | None = None,
     *,
+    policy: PolicyLike = None,
     store: str | Path | Store | None = None,
     seed: int | None = None,
     workers: int | None = None,
@@ -55,6 +57,10 @@ def explore(
     measures
         What to measure, by name or as a `Measure`; the first of each side is an axis of the frontier. By
         default what a project file measures that names nothing.
+    policy
+        Who gets the release: ``public``, ``public-great-harm``, ``contract``, ``protected-place`` or
+        ``none``; or limits by measure, or a `Policy`. Only candidates that keep it are efficient. Without
+        it the limits for the public apply, and a warning says so.
     store
         A store, or its file, to go on where an earlier exploration stopped; the frontier then has every
         candidate that was made from this table and schema. By default nothing is kept.
@@ -88,7 +94,7 @@ def explore(
     >>> from sfumato.searches import Sweep
     >>> table, schema = datasets.hospital()
     >>> candidates = [Mondrian(KAnonymity(3)), Sweep("mondrian", {"model": {"k-anonymity": {"k": [6, 20]}}})]
-    >>> frontier = explore(table, schema, candidates, ["k-anonymity", "general-loss"])
+    >>> frontier = explore(table, schema, candidates, ["k-anonymity", "general-loss"], policy="none")
     >>> [str(candidate.recipe) for candidate in frontier.efficient()]
     ['mondrian k=6', 'mondrian k=3']
     >>> [str(candidate.recipe) for candidate in frontier.infeasible]
@@ -96,13 +102,14 @@ def explore(
     """
     original = table if isinstance(table, Table) else Table.from_arrow(table)
     bound_table, bound_schema = schema.bind(original)
+    kept = Policy.of(policy, bound_schema)
     plan = [_plan_entry(given, position) for position, given in enumerate(candidates, start=1)]
+    plan = [entry.within(kept) if isinstance(entry, KnowsPolicy) else entry for entry in plan]
     if measures is None:
-        names: list[str] = []
-        for entry in plan:
-            names += [entry.sanitizer] if isinstance(entry, Recipe) else getattr(entry, "sanitizers", ())
-        measures = [measure for side in default_measures(bound_schema, tried=names) for measure in side]
+        sides = default_measures(bound_schema, tried=tried_by(plan))
+        measures = [measure for side in sides for measure in side]
     asked = [each if isinstance(each, Measure) else build_measure(each) for each in measures]
+    asked += [build_measure(name) for name in unnamed(kept.limits, asked)]
     axes = _first_of_side(asked, "privacy"), _first_of_side(asked, "utility")
     with ExitStack() as closing:
         if not isinstance(store, Store):
@@ -114,6 +121,7 @@ def explore(
             bound_schema,
             plan,
             asked,
+            policy=kept,
             axes=axes,
             seed=seed,
             workers=workers or 1,
@@ -123,7 +131,7 @@ def explore(
         )
         made = store.candidates(source_of(bound_table, bound_schema))
     infeasible = tuple(c for c in made if c.infeasible is not None)
-    return Frontier(only_made(made), axes, infeasible)
+    return Frontier(only_made(made), axes, infeasible, kept)
 
 
 def _plan_entry(given: Any, position: int) -> PlanEntry:

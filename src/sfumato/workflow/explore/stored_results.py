@@ -93,7 +93,8 @@ def stored_frontier(project: Project, store: Store, source: str, axes: Iterable[
     chosen = tuple(label_of(axis, every) if every else axis for axis in axes) or project.axes
     if len(chosen) < 2:
         raise ParameterError("a frontier has two axes or more; give --axis twice")
-    return Frontier(made, chosen, tuple(c for c in candidates if c.infeasible is not None))
+    infeasible = tuple(c for c in candidates if c.infeasible is not None)
+    return Frontier(made, chosen, infeasible, project.policy)
 
 
 def remade(candidate: Candidate, table: Table, schema: Schema) -> LinkedRelease:

@@ -15,6 +15,7 @@ from sfumato.data.table import Table, text
 from sfumato.reading.databases import is_address
 from sfumato.reading.role_guess import Guess, decimal_mark, guess, likely_missing_values, thousands_mark
 from sfumato.reading.sources import source_at
+from sfumato.results.recipients import RECIPIENTS
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.files import file_beside
 from sfumato.workflow.project.default_axes_and_measures import default_measures
@@ -61,13 +62,17 @@ _MEASURES = """\
 # utility = {}
 """
 _POLICY = """\
-# [policy]                            # what must hold before anything may be published
-# reidentification-risk = { at-most = 0.09 }
+# Who gets the release decides what it must keep before anything may be published:
+{recipients}
+#   none               no limits, on purpose
+[policy]
+{chosen}
+# t-closeness = {{ at-most = 0.2 }}     # limits of your own, on any measure
 """
 
 
 def start_project(
-    data: Path | str, target: Path, dialect: Mapping[str, str] | None = None
+    data: Path | str, target: Path, dialect: Mapping[str, str] | None = None, recipient: str | None = None
 ) -> tuple[Table, tuple[Guess, ...]]:
     """Guess the roles of a source's columns and write a project file; return the table and the guesses.
 
@@ -81,6 +86,8 @@ def start_project(
     dialect
         ``separator``, ``encoding`` and ``quote`` where they should not be sniffed; of a database the
         ``table`` or the ``query``.
+    recipient
+        Who gets the release; see `project_text`.
     """
     if os.path.exists(target):
         raise UserError(f"{target.name} exists already; edit it, or name another")
@@ -102,6 +109,7 @@ def start_project(
         decimal=decimal,
         thousands=thousands_mark(table, decimal, frozenset()),
         dialect=dialect,
+        recipient=recipient,
     )
     with file_beside(target) as file:
         file.write_text(written, encoding="utf-8")
@@ -116,6 +124,7 @@ def project_text(
     decimal: str = ".",
     thousands: str = "",
     dialect: Mapping[str, str] | None = None,
+    recipient: str | None = None,
 ) -> str:
     """Return the text of a commented project file with the guesses and the default plan.
 
@@ -129,6 +138,8 @@ def project_text(
         How the file spells missing values, and the marks in its numbers.
     dialect
         ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
+    recipient
+        Who gets the release. Without it the file says that the public is assumed.
 
     Examples
     --------
@@ -150,7 +161,7 @@ def project_text(
             *(note for role, note in notes.items() if role not in roles),
             _PLAN,
             _measure_section(guesses),
-            _POLICY,
+            _policy_section(recipient),
         ]
     )
 
@@ -206,6 +217,15 @@ def _measure_section(guesses: Sequence[Guess]) -> str:
         household=names.get("household"),
     )
     return _MEASURES.format(*map(_toml, default_measures(schema)))
+
+
+def _policy_section(recipient: str | None) -> str:
+    width = max(map(len, RECIPIENTS))
+    lines = [f"#   {each.name:<{width}}  {each.title}: {each.meaning}" for each in RECIPIENTS.values()]
+    chosen = '# recipient = "public"                # assumed until you say who gets it'
+    if recipient is not None:
+        chosen = f"recipient = {_toml(recipient)}"
+    return _POLICY.format(recipients="\n".join(lines), chosen=chosen)
 
 
 def _key(name: str) -> str:

@@ -21,8 +21,9 @@ from sfumato.reading.codebook import Codebook, codebook_of
 from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
 from sfumato.registry import methods
 from sfumato.results.measure_label import MeasureLabel
-from sfumato.results.measurement import build_measure
+from sfumato.results.measurement import Measure, build_measure
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
 from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
 from sfumato.runtime.files import why_unreadable
 from sfumato.searches.base import KnowsPolicy, Search
@@ -31,7 +32,6 @@ from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.workflow.engines.base import EngineName, engine_named
 from sfumato.workflow.project.budget import seconds_of
 from sfumato.workflow.project.default_axes_and_measures import Written, default_measures
-from sfumato.workflow.project.named_policies import limits_of
 from sfumato.workflow.project.scenario_sections import in_scenario, scenario_of
 from sfumato.workflow.project.sections import Section, section
 
@@ -215,7 +215,7 @@ class Project:
     searches: tuple[Search, ...]
     privacy: tuple[Written, ...]
     utility: tuple[Written, ...]
-    policy: Mapping[str, Limit]
+    policy: Policy
     publication: Publication
     budget: float | None = None
     population: Population = NO_POPULATION
@@ -257,14 +257,17 @@ class Project:
 
     @property
     def measures(self) -> tuple[Written, ...]:
-        """Everything to measure: both sides, the worst-off groups, and the measures in the policy."""
+        """The measures of every candidate: both sides, the worst-off groups, and those with limits here.
+
+        What the policy needs to know besides depends on how a candidate is judged; see `Policy.measures`.
+        """
         listed = (
             *self.privacy,
             *self.utility,
             *_worst_group_measures((*self.privacy, *self.utility), self.by),
         )
-        asked = (self.population.given_to(name) for name in unnamed(self.policy, listed))
-        return (*listed, *(_with_resolved_files(each, self.path.parent) for each in asked))
+        limited = (self.population.given_to(name) for name in unnamed(self.policy.limits, listed))
+        return (*listed, *(_with_resolved_files(each, self.path.parent) for each in limited))
 
     @property
     def axes(self) -> tuple[str, str]:
@@ -319,9 +322,9 @@ def _worst_group_measures(listed: Iterable[Written], by: Iterable[str]) -> tuple
     return tuple({each.name: each.parameters} for each in found)
 
 
-def unnamed(policy: Iterable[str], listed: Iterable[Written]) -> tuple[str, ...]:
-    """Return the measures that a policy limits and the project does not list."""
-    asked = [build_measure(written) for written in listed]
+def unnamed(policy: Iterable[str], listed: Iterable[Written | Measure]) -> tuple[str, ...]:
+    """Return the measures that a policy limits and a list does not have."""
+    asked = [each if isinstance(each, Measure) else build_measure(each) for each in listed]
     named = {name for each in asked for name in (each.name, each.label)}
     wanted = dict.fromkeys(name if name in named else MeasureLabel.parse(name).whole for name in policy)
     return tuple(name for name in wanted if name not in named)
@@ -374,10 +377,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
     _check_by(measure.by, schema)
     listed = (*privacy, *utility)
     labels = {build_measure(each).label for each in (*listed, *_worst_group_measures(listed, measure.by))}
-    named = limits_of(file.policy["named"]) if "named" in file.policy else {}
-    limited = {name: block for name, block in file.policy.items() if name != "named"}
-    _check_limited([name for name in limited if name not in labels], labels, schema)
-    policy = {**named, **{name: _limit(name, block) for name, block in limited.items()}}
+    policy = _policy(file.policy, schema, labels)
     return Project(
         path=place,
         data=data,
@@ -503,6 +503,19 @@ def _with_resolved_files(written: Written, folder: Path) -> Written:
             for key, value in parameters.items()
         }
     return resolved
+
+
+def _policy(written: Mapping[str, Any], schema: Schema, labels: Container[str]) -> Policy:
+    limited = {name: block for name, block in written.items() if name != "recipient"}
+    _check_limited([name for name in limited if name not in labels], labels, schema)
+    limits = {name: _limit(name, block) for name, block in limited.items()}
+    recipient = written.get("recipient")
+    if recipient is not None and not isinstance(recipient, str):
+        raise ProjectError(f"policy.recipient: expected a text, got {type(recipient).__name__}")
+    try:
+        return Policy.for_schema(schema, recipient, limits)
+    except ParameterError as error:
+        raise ProjectError(f"policy.{error}") from None
 
 
 def _limit(name: str, block: Any) -> Limit:

@@ -72,6 +72,8 @@ class CheckedPublication:
     ----------
     request, release
         What was asked, and what is published.
+    recipient, limits
+        Who gets it, and the limits of the policy on a release of this type.
     measures
         The measures that were taken, as a project file writes them.
     candidate, evidence, decision
@@ -84,6 +86,8 @@ class CheckedPublication:
 
     request: PublicationRequest
     release: Release
+    recipient: str
+    limits: Mapping[str, Limit]
     measures: tuple[Written, ...]
     candidate: Candidate
     evidence: Evidence
@@ -133,7 +137,8 @@ def manifest_of(
         recipe=RecipeFacts(**json.loads(checked.recipe.public_json())),
         claims=claims,
         requirements=requirements_of(written, release, checked.recipe),
-        policy=_limits_of(checked.request.policy, in_claims, by_owner),
+        recipient=checked.recipient,
+        policy=_limits_of(checked.limits, in_claims, by_owner),
         decision=DecisionFacts(
             candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
         ),
@@ -187,12 +192,16 @@ def _unverified_claims(
         tried=dict(Counter(candidate.recipe.sanitizer for candidate in evidence.tried)),
         efficient=None if comparable is None else not frontier.dominated_by(comparable),
         headline=[str(first_label[axis]) for axis in ("privacy", "utility") if axis in first_label],
-        figures=_figures_of(by_owner, bands.of, checked.request.policy),
+        figures=_figures_of(by_owner, bands.of, checked.limits),
         initial=_initial_risk(release, bands.of) if checked.profiles else None,
         notes=list(release.notes),
         people=None
         if release.people is None
-        else PeopleFacts(original=release.n_original_people, released=release.n_people),
+        else PeopleFacts(
+            original=release.n_original_people,
+            released=release.n_people,
+            alone=int((release.classes.people == 1).sum()),
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -14,7 +14,7 @@ import msgspec
 from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measure
-from sfumato.results.pareto import Limit
+from sfumato.results.policy import PolicyLike
 from sfumato.runtime.errors import UserError, suggestion
 from sfumato.verification.documents import ParentFacts
 from sfumato.workflow.project.default_axes_and_measures import Written
@@ -69,7 +69,9 @@ class PublicationRequest:
     measures
         What to measure; ``None`` means what the evidence has of this release, else the usual.
     policy
-        What must hold, by measure.
+        Who gets the release, or the limits that it must keep; see `Policy.of`.
+    allow_singling_out
+        Whether to publish although more than a few people are singled out and no recipient was named.
     publication
         The statements for readers of the report, the reviewers' pages, and the output formats.
     evidence
@@ -87,7 +89,8 @@ class PublicationRequest:
     by: str = ""
     candidate: str | None = None
     measures: tuple[Written | Measure, ...] | None = None
-    policy: Mapping[str, Limit] = field(default_factory=dict)
+    policy: PolicyLike = None
+    allow_singling_out: bool = False
     publication: Publication = NO_STATEMENTS
     evidence: Evidence | None = None
     key: Path | None = None

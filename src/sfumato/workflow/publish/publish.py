@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,13 +15,22 @@ from sfumato.data.table import Table
 from sfumato.reading.codebook import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
+from sfumato.results import formatting
 from sfumato.results.decision import Decision, now
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import measurement_of
-from sfumato.results.measurement import Measure, Measurement, measure
+from sfumato.results.measurement import Measure, Measurement, build_measure, measure
 from sfumato.results.pareto import Limit
-from sfumato.results.policy import broken_limits, policy_not_met
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.policy import (
+    Policy,
+    PolicyLike,
+    broken_limits,
+    evidence_of,
+    not_yet_among,
+    policy_not_met,
+)
+from sfumato.results.recipients import NOBODY
+from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.runtime.files import folder_beside
 from sfumato.sanitizers.base import sanitize
@@ -60,6 +68,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# what the first sentence of a folder rests on
+_SINGLED_OUT_BY: dict[str, list[Written]] = {
+    "classes": [],  # the classes themselves, which every folder claims
+    "attacks": ["singling-out"],
+    "guarantee": ["epsilon"],
+}
+MOST_SINGLED_OUT = 0.05
+"""The share of people who may be singled out without a recipient, unless more is allowed. Ours."""
+
+
 def publish(
     release: Release,
     folder: str | Path,
@@ -67,7 +85,8 @@ def publish(
     *,
     why: str = "",
     by: str = "",
-    policy: Mapping[str, Limit] = MappingProxyType({}),
+    policy: PolicyLike = None,
+    allow_singling_out: bool = False,
     publication: Publication = NO_STATEMENTS,
     evidence: Evidence | Frontier | None = None,
     candidate: str | None = None,
@@ -97,7 +116,11 @@ def publish(
     why, by
         The reason, and who decided.
     policy
-        What must hold, by measure; nothing is written where it does not.
+        Who gets the release: ``public``, ``public-great-harm``, ``contract``, ``protected-place`` or
+        ``none``; or limits by measure, or a `Policy`. Nothing is written that does not keep it. Without it
+        the limits for the public apply, and a warning says so.
+    allow_singling_out
+        With a policy for no recipient, publish although more than 5% of the people are singled out.
     publication
         Title, purpose and whatever else a reader of the report should know.
     evidence
@@ -155,6 +178,7 @@ def publish(
         candidate=candidate,
         measures=None if measures is None else tuple(measures),
         policy=policy,
+        allow_singling_out=allow_singling_out,
         publication=extended(publication, options),
         evidence=Evidence(evidence) if isinstance(evidence, Frontier) else evidence,
         key=None if key is None else Path(key),
@@ -224,23 +248,29 @@ def _checked(release: Release, request: PublicationRequest) -> CheckedPublicatio
     sinks = Sinks.of(release, request)
     key = None if request.key is None else read_private_key(request.key, request.passphrase)
     require_fit(release)
-    broken = broken_promise(release, getattr(recipe.build(), "model", None))
-    if broken is not None:
-        raise PolicyNotMet(f"{recipe.sanitizer} {broken}; nothing was published")
+    promise = broken_promise(release, getattr(recipe.build(), "model", None))
+    if promise is not None:
+        raise PolicyNotMet(f"{recipe.sanitizer} {promise}; nothing was published")
+    policy = Policy.of(request.policy, release.schema)
     candidate = _candidate_in_evidence(request, recipe)
-    measures = _measures_to_take(request, release, candidate)
+    measures = _measures_to_take(request, release, candidate, policy)
     candidate = replace(candidate, measurements=tuple(measure(release, measures)))
-    broken_by_owner = broken_limits(candidate, request.policy)
-    if broken_by_owner:
-        raise policy_not_met(f"candidate {candidate.id}", broken_by_owner)
-    limits = tuple(f"{name} {limit}" for name, limit in request.policy.items())
+    broken = policy.broken(candidate, _original(request, release, policy, recipe))
+    if broken:
+        raise policy_not_met(f"candidate {candidate.id}", broken)
+    if policy.recipient == NOBODY and not request.allow_singling_out:
+        _require_few_singled_out(release, candidate)
+    limits = policy.limits_on(candidate)
+    in_words = tuple(f"{name} {limit}" for name, limit in limits.items())
     return CheckedPublication(
         request=request,
         release=release,
+        recipient=policy.recipient,
+        limits=limits,
         measures=measures,
         candidate=candidate,
         evidence=request.evidence or Evidence(_frontier_of_one(candidate)),
-        decision=Decision(candidate.id, request.why, request.by, now(), limits),
+        decision=Decision(candidate.id, request.why, request.by, now(), in_words),
         profiles=profiles,
         sinks=sinks,
         key=key,
@@ -256,8 +286,39 @@ def _candidate_in_evidence(request: PublicationRequest, recipe: Recipe) -> Candi
     return Candidate(identity or secrets.token_hex(4), recipe)
 
 
+def _original(
+    request: PublicationRequest, release: Release, policy: Policy, recipe: Recipe
+) -> Candidate | None:
+    """Return the original as it is with what attacks reach there; nothing if no attack judges the release."""
+    if evidence_of(recipe) != "attacks" or not policy.requirements:
+        return None
+    original = None if request.evidence is None else request.evidence.frontier.original
+    attacks = policy.measures("attacks")
+    tried = set() if original is None else {m.label for m in original.measurements}
+    if isinstance(release, LinkedRelease) and not {build_measure(m).label for m in attacks} <= tried:
+        as_is = released(release.origin.table, release.schema, {})
+        original = Candidate("", Recipe("as-is"), tuple(measure(as_is, attacks)))
+    return original
+
+
+def _require_few_singled_out(release: Release, candidate: Candidate) -> None:
+    """Refuse a release that singles out many people, as no recipient's limits forbid it."""
+    evidence = evidence_of(candidate.recipe)
+    share = 0.0
+    if evidence == "classes":
+        share = int((release.classes.people == 1).sum()) / max(release.n_people, 1)
+    elif evidence == "attacks":
+        share = candidate.value("singling-out") or 0.0
+    if share > MOST_SINGLED_OUT:
+        raise PolicyNotMet(
+            f"candidate {candidate.id} singles out {formatting.share(share)} of the people, more than "
+            f"{MOST_SINGLED_OUT:.0%}; name a recipient in the policy, or allow it: --allow-singling-out on "
+            "the command line, allow_singling_out=True in Python"
+        )
+
+
 def _measures_to_take(
-    request: PublicationRequest, release: Release, candidate: Candidate
+    request: PublicationRequest, release: Release, candidate: Candidate, policy: Policy
 ) -> tuple[Written, ...]:
     """Return the measures as a project file writes them, with those in the policy and of composition."""
     measures: list[Written]
@@ -269,7 +330,9 @@ def _measures_to_take(
         measures = [name for place, name in enumerate(measures) if name not in measures[:place]]
     else:
         measures = [name for side in default_measures(release.schema) for name in side]
-    measures += unnamed(request.policy, measures)
+    measures += unnamed(policy.limits, measures)
+    first = _SINGLED_OUT_BY[evidence_of(candidate.recipe)]
+    measures += not_yet_among(measures, [*first, *policy.measures_of(candidate.recipe)])
     if isinstance(release, LinkedRelease) and release.origin.earlier:
         composition = ["composition-k", *(["composition-loss"] if release.schema.sensitive else [])]
         composition += ["m-invariance"] if release.group_of is not None else []
@@ -298,7 +361,7 @@ def _write_all(place: Path, checked: CheckedPublication) -> ReadBack:
     written = ReadBack.of(read_tables(place, layout.tables), layout)
     formats = checked.sinks.write(place, types, unchanged_attributes(release, written.release))
     manifest = manifest_of(checked, written.release, formats, _file_facts(place, {}))
-    _check_claims(checked.request.policy, tuple(map(measurement_of, manifest.claims)))
+    _check_claims(checked.limits, tuple(map(measurement_of, manifest.claims)))
     for name, page in published_pages(manifest, written.release).items():
         (place / name).write_text(page, encoding="utf-8")
     _write_json(place / DATAPACKAGE, _datapackage(manifest, types))
@@ -319,14 +382,14 @@ def _file_facts(place: Path, known: Mapping[str, FileFacts]) -> dict[str, FileFa
     return {name: facts[name] for name in file_names(place)}
 
 
-def _check_claims(policy: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
-    """Check the policy against what a reader will compute, too: the reader's prior is not the owner's."""
+def _check_claims(limits: Mapping[str, Limit], claims: tuple[Measurement, ...]) -> None:
+    """Check the limits against what a reader will compute, too: the reader's prior is not the owner's."""
     claimed: set[str] = set()
     for claim in claims:
         claimed |= {claim.label, claim.measure}
         if claim.attribute is not None:
             claimed |= {*claim.attribute_names}
-    checked = {name: limit for name, limit in policy.items() if name in claimed}
+    checked = {name: limit for name, limit in limits.items() if name in claimed}
     broken = broken_limits(Candidate("", Recipe(""), claims), checked)
     if broken:
         raise policy_not_met("what a reader computes from the published cells", broken)

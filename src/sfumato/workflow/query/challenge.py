@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table, text
 from sfumato.registry.recipe import Recipe
 from sfumato.results.measurement import Measure
-from sfumato.results.pareto import Limit
+from sfumato.results.policy import PolicyLike
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers, secret_order
 from sfumato.runtime.errors import ParameterError, UserError, suggestion
@@ -93,7 +92,7 @@ def challenge(
     known: Iterable[str] = (),
     targets: int = 100,
     measures: Iterable[Written | Measure] | None = None,
-    policy: Mapping[str, Limit] = MappingProxyType({}),
+    policy: PolicyLike = None,
 ) -> Challenge:
     """Write a challenge: a release, targets with known attributes, and sealed answers.
 

@@ -23,7 +23,13 @@ def answer_words(answer: Answer) -> str:
 
 def _candidate_words(answer: Answer) -> list[str]:
     assert answer.candidate is not None
-    lines = [_named(answer.candidate), f"  {_figures(answer.figures)}"]
+    lines = []
+    if answer.broken:
+        lines += ["No candidate that keeps the policy keeps these limits. The best of the others breaks it:"]
+        lines += [f"  against the policy: {words}" for words in answer.broken]
+    elif answer.candidate.is_original:
+        lines.append("Only the original as it is keeps these limits; it protects nobody.")
+    lines += [_named(answer.candidate), f"  {_figures(answer.figures)}"]
     if answer.ties:
         lines.append(f"  as good: {_joined_names(map(_short_name, answer.ties))}")
     if answer.trade_offs:

@@ -10,6 +10,7 @@ from sfumato.verification.folder import PROGRAMS
 from sfumato.verification.partition_check import partitioned_table
 from sfumato.verification.published_view import table_names
 from sfumato.verification.renderings import UNVERIFIED_CLAIM
+from sfumato.workflow.report.singled_out import singled_out
 
 _LABEL = f"*({UNVERIFIED_CLAIM})*"
 """Put after every statement that no reader can check."""
@@ -180,15 +181,17 @@ cat(paste(names(counts), counts, sep = "\t"), sep = "\n")
 """.lstrip()
 
 
-def readme(manifest: Manifest) -> str:
-    """Explain how to read a published folder, from its manifest alone.
+def readme(manifest: Manifest, n_records: int) -> str:
+    """Explain how to read a published folder, from its manifest.
 
     Parameters
     ----------
     manifest
         What the folder says of itself.
+    n_records
+        How many records it has.
     """
-    return "\n".join(_table_rows(manifest)) + "\n"
+    return "\n".join(_table_rows(manifest, n_records)) + "\n"
 
 
 def _about(layout: LayoutFacts) -> str:
@@ -198,9 +201,11 @@ def _about(layout: LayoutFacts) -> str:
     return f"The original has {layout.n_original:,} records; what was left out is in no file."
 
 
-def _table_rows(manifest: Manifest) -> Iterator[str]:
+def _table_rows(manifest: Manifest, n_records: int) -> Iterator[str]:
     layout = manifest.layout
+    first = singled_out(manifest, n_records)
     yield "# How to read this folder\n"
+    yield f"{first}\n" if first.is_checked else f"{first} {_LABEL}\n"
     yield f"{_STANDS_FOR[layout.type]} {_about(layout)} {_LABEL}\n"
     yield from _data_lines(manifest)
     if layout.group is not None:

@@ -140,7 +140,14 @@ def frontier_html(frontier: Frontier) -> str:
     drawn = len(frontier.comparable) <= _MOST_DRAWN
     undrawn = "" if drawn else "frontier.plot() draws them."
     picture = frontier.plot() if drawn and efficient else None
-    return _card("Frontier", said, heads, rows, [each for each in (told, undrawn) if each], picture=picture)
+    return _card(
+        "Frontier",
+        said,
+        heads,
+        rows,
+        [each for each in (*frontier.policy_notes(), told, undrawn) if each],
+        picture=picture,
+    )
 
 
 def answer_html(answer: Answer) -> str:

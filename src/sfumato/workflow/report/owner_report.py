@@ -25,7 +25,6 @@ from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.manifest import intervals_at_values
 from sfumato.results.measurement import Measurement
-from sfumato.results.pareto import Limit
 from sfumato.results.release import LinkedRelease, Release, released
 from sfumato.runtime.arrays import Integers
 from sfumato.verification.documents import UnverifiedClaims
@@ -85,7 +84,6 @@ def report_html(
     frontier: Frontier,
     table: Table | None = None,
     infeasible: Sequence[Candidate] = (),
-    policy: Mapping[str, Limit] = {},
     chosen: Candidate | None = None,
     release: Release | None = None,
     decision: Decision | None = None,
@@ -103,14 +101,12 @@ def report_html(
     n_records
         The number of records of the original.
     frontier
-        The candidates that could be made.
+        The candidates that could be made, and the policy that a release must keep.
     table
         The original, of which missing values are counted and nothing else is told; by default that of the
         release.
     infeasible
         Those that could not.
-    policy
-        What must hold before anything may be published.
     chosen, release, decision
         The choice: its measurements, what is published, who decided and why.
     claims
@@ -149,18 +145,19 @@ def report_html(
         "release": release,
         "files": files,
         "renamed": {},
-        **_frontier_facts(frontier, chosen, policy),
+        **_frontier_facts(frontier, chosen),
         **_summary(frontier, chosen, release, len(infeasible)),
         "limits": _limits(schema, frontier.candidates, chosen, release),
         **unprotected_facts(_insensitive(schema, table, release)),
-        "policy": policy_rows(policy, chosen),
+        "policy": policy_rows(frontier, chosen),
+        "notes": frontier.policy_notes(),
     }
     facts |= {
         "marked_title": publication.title,
         "marked_version": sfumato.__version__,
         "n_attributes": len(schema.attributes),
         "n_identifying": len(schema.identifying),
-        "is_policy_met": all(row["met"] for row in facts["policy"]),
+        "is_policy_met": chosen is not None and frontier.policy.keeps(chosen, frontier.original),
         "is_steward_apart": bool(publication.steward)
         and not (decision and publication.steward == decision.by),
         "n_released_records": release.n_records if release else 0,
@@ -169,7 +166,7 @@ def report_html(
         "marked_id": chosen.id if chosen else "",
     }
     if chosen is not None:
-        facts |= _publication_facts(frontier, policy, chosen, release, claims)
+        facts |= _publication_facts(frontier, chosen, release, claims)
     return rendered(facts)
 
 
@@ -195,14 +192,13 @@ def frame(
 
 def _publication_facts(
     frontier: Frontier,
-    policy: Mapping[str, Limit],
     chosen: Candidate,
     release: Release | None,
     claims: Sequence[Measurement],
 ) -> dict[str, Any]:
     facts = {
         **recipe_facts(chosen),
-        "measured": {side: measurement_rows(chosen, side, policy, frontier) for side in SIDES},
+        "measured": {side: measurement_rows(chosen, side, frontier) for side in SIDES},
         "attacks": attack_rows(chosen.measurements),
         "claims": claim_rows(claims, chosen),
     }
@@ -298,9 +294,7 @@ def said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
 # The frontier
 
 
-def _frontier_facts(
-    frontier: Frontier, chosen: Candidate | None, policy: Mapping[str, Limit]
-) -> dict[str, Any]:
+def _frontier_facts(frontier: Frontier, chosen: Candidate | None) -> dict[str, Any]:
     efficient = frontier.efficient()
     comparable = next((c for c in frontier.comparable if chosen is not None and c.id == chosen.id), None)
     marked = {"chosen": [chosen], "knee": [frontier.knee()]}
@@ -309,21 +303,19 @@ def _frontier_facts(
     return {
         "frontier": frontier,
         "frontier_chart": inline_picture(
-            scatter_matrix.frontier_picture(frontier, chosen=chosen, limits=policy)
+            scatter_matrix.frontier_picture(frontier, chosen=chosen, limits=frontier.policy.limits_by_measure)
         ),
         "axes": [
             (formatting.measure_words(axis), formatting.direction(frontier.better(axis)))
             for axis in frontier.axes
         ],
-        "efficient": candidate_rows(efficient, frontier.axes, marked, policy),
-        "candidates": candidate_rows(
-            frontier.candidates, frontier.axes, marked | {"efficient": [*efficient]}, policy
-        ),
+        "efficient": candidate_rows(efficient, frontier, marked),
+        "candidates": candidate_rows(frontier.candidates, frontier, marked | {"efficient": [*efficient]}),
         "methods": method_rows(frontier),
         "knee": frontier.knee(),
         "n_axes_drawn": len(shown_axes),
         "beaten_by": None if comparable is None else [c.id for c in frontier.dominated_by(comparable)],
-        "n_keeping": len(frontier.within(policy)),
+        "n_keeping": len(frontier.allowed),
         "infinite": any(map(math.isinf, drawn)),
         "withheld_is_efficient": any(c.recipe.sanitizer == "suppress-sensitive" for c in efficient),
     }

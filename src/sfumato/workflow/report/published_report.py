@@ -76,6 +76,7 @@ from sfumato.workflow.report.owner_report import (
     recipe_facts,
     shares_below,
 )
+from sfumato.workflow.report.singled_out import singled_out
 from sfumato.workflow.report.table_rows import asked_words, detail_words, limit_means, shown
 
 TITLES: dict[Profile, str] = {
@@ -106,6 +107,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
     is_met = all(statements.met(name, limit) for name, limit in statements.policy.items())
     return {
         "owner": False,
+        "notes": (),
         **frame(unverified, statements.schema, published_sections()),
         **_marked_texts(manifest),
         "version": manifest.sfumato,
@@ -159,6 +161,8 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
         "signed_by": marked_text("/signed_by", manifest.signed_by),
         "parent": _marked_parent(manifest),
         **_summary(statements),
+        "singled_out": _singled_out(statements),
+        "recipient": mark("/recipient", manifest.recipient, manifest.recipient),
         "limits": _limits(manifest, statements),
         "insensitive": [_alone_row(place, each) for place, each in enumerate(found_alone)],
         "unprotected": list(_warnings(found_alone)),
@@ -556,6 +560,13 @@ def _summary(statements: ManifestStatements) -> dict[str, Any]:
         "sentences": sentences,
         "released_figures": list(_released_figures(statements)),
     }
+
+
+def _singled_out(statements: ManifestStatements) -> Markup:
+    """Return the first sentence: how many people can be singled out."""
+    first = singled_out(statements.manifest, statements.written.n_records)
+    sentence = Markup(first.sentence).format(*(mark(*figure) for figure in first.figures))
+    return sentence if first.is_checked else sentence + unverified_label()
 
 
 def unverified_label() -> Markup:

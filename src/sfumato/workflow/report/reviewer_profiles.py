@@ -58,7 +58,7 @@ def published_pages(manifest: Manifest, written: Release) -> dict[str, str]:
         )
         for profile in manifest.profiles
     }
-    return {REPORT: rendered(facts), README: readme(manifest), **pages}
+    return {REPORT: rendered(facts), README: readme(manifest, written.n_records), **pages}
 
 
 def _profile_facts(manifest: Manifest, written: Release) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.manifest import promised_by
 from sfumato.results.measurement import BY_ATTRIBUTE, Measurement, named
 from sfumato.results.pareto import Limit
-from sfumato.results.policy import broken_limits
+from sfumato.results.policy import Verdict
+from sfumato.results.recipients import RECIPIENTS
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.project.named_policies import POLICIES
 
 
 def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str, Any]]:
@@ -41,20 +41,17 @@ def attribute_rows(schema: Schema, table: Table | None = None) -> list[dict[str,
 
 
 def candidate_rows(
-    candidates: Iterable[Candidate],
-    axes: Iterable[str],
-    marked: Mapping[str, Sequence[Candidate | None]],
-    policy: Mapping[str, Limit],
+    candidates: Iterable[Candidate], frontier: Frontier, marked: Mapping[str, Sequence[Candidate | None]]
 ) -> list[dict[str, Any]]:
-    """Describe each candidate by its recipe, its values on the axes and its marks."""
+    """Describe candidates by recipe, values on the axes, marks, and whether they keep the policy."""
     marks = {mark: {one.id for one in those if one is not None} for mark, those in marked.items()}
     return [
         {
             "id": candidate.id,
             "recipe": recipe_words(candidate),
-            "values": [shown(axis, candidate.value(axis)) for axis in axes],
+            "values": [shown(axis, candidate.value(axis)) for axis in frontier.axes],
             "marks": [mark for mark, ids in marks.items() if candidate.id in ids],
-            "keeps_policy": not broken_limits(candidate, policy),
+            "keeps_policy": candidate.id not in frontier.broken,
         }
         for candidate in candidates
     ]
@@ -77,19 +74,28 @@ def method_rows(frontier: Frontier) -> list[dict[str, Any]]:
     ]
 
 
-def policy_rows(policy: Mapping[str, Limit], chosen: Candidate | None) -> list[dict[str, Any]]:
-    """Pair each limit of the policy with the value of the chosen candidate."""
+def policy_rows(frontier: Frontier, chosen: Candidate | None) -> list[dict[str, Any]]:
+    """Pair each limit of the policy with the value of the chosen candidate.
+
+    Without one, these are the limits on releases of all types.
+    """
+    policy = frontier.policy
+    if chosen is None:
+        verdicts = tuple(Verdict(label, limit) for label, limit in policy.limits_by_measure.items())
+    else:
+        verdicts = policy.verdicts(chosen, frontier.original)
     return [
         {
-            "measure": formatting.measure_words(name).title,
-            "limit": formatting.limit_of(name, limit),
-            "means": limit_means(name, limit),
-            "reached": _reached_words(name, value, limit),
-            "met": limit.allows(value),
+            "measure": formatting.measure_words(verdict.label).title,
+            "limit": formatting.limit_of(verdict.label, verdict.limit),
+            "means": limit_means(verdict.label, verdict.limit),
+            "reached": _reached_words(verdict.label, value, verdict.limit),
+            "met": not verdict.problem,
+            "problem": verdict.problem,
             "unverified": False,
         }
-        for name, limit in policy.items()
-        for value in [chosen.value(name) if chosen else None]
+        for verdict in verdicts
+        for value in [chosen.value(verdict.label) if chosen else None]
     ]
 
 
@@ -105,9 +111,10 @@ def limit_means(name: str, limit: Limit) -> str:
     """Express a limit on the re-identification risk as the class size that it requires."""
     if name != "reidentification-risk" or not 0 < limit.at_most < 1:
         return ""
-    known = [policy.name for policy in POLICIES.values() if math.isclose(policy.risk, limit.at_most)]
-    size = f"no class of fewer than {math.ceil(1 / limit.at_most - 1e-9):,} records"
-    return "; ".join([*(f"the named policy {name}" for name in known), size])
+    known = [
+        f"usual for {each.title}" for each in RECIPIENTS.values() if math.isclose(each.risk, limit.at_most)
+    ]
+    return "; ".join([*known, f"no class of fewer than {math.ceil(1 / limit.at_most - 1e-9):,} records"])
 
 
 def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]]:
@@ -122,10 +129,9 @@ def requirement_rows(release: Release, chosen: Candidate) -> list[dict[str, str]
     ]
 
 
-def measurement_rows(
-    chosen: Candidate, axis: Axis, policy: Mapping[str, Limit], frontier: Frontier
-) -> list[dict[str, Any]]:
+def measurement_rows(chosen: Candidate, axis: Axis, frontier: Frontier) -> list[dict[str, Any]]:
     """Pair each measurement on one axis with its limit and those of the trivial releases."""
+    limits = {} if chosen.infeasible else frontier.policy.limits_on(chosen)
     return [
         claimed_row(m)
         | {
@@ -136,7 +142,7 @@ def measurement_rows(
         }
         for m in chosen.measurements
         if m.axis == axis
-        for limit in [_limit_on(m, chosen, policy)]
+        for limit in [_limit_on(m, chosen, limits)]
     ]
 
 
@@ -155,11 +161,11 @@ def claimed_row(measurement: Measurement) -> dict[str, Any]:
     }
 
 
-def _limit_on(measurement: Measurement, chosen: Candidate, policy: Mapping[str, Limit]) -> Limit | None:
+def _limit_on(measurement: Measurement, chosen: Candidate, limits: Mapping[str, Limit]) -> Limit | None:
     """Return the limit for a measurement, by its label or by the name of its measure."""
     labels = (*measurement.attribute_names, measurement.label, measurement.measure)
-    names = [name for name in labels if name in policy]
-    return next((policy[name] for name in names if measurement in named(chosen.measurements, name)), None)
+    names = [name for name in labels if name in limits]
+    return next((limits[name] for name in names if measurement in named(chosen.measurements, name)), None)
 
 
 def _same_of_trivial(frontier: Frontier, sanitizer: str, chosen: Candidate, wanted: Measurement) -> str:

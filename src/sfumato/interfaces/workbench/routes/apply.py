@@ -19,6 +19,7 @@ from sfumato.interfaces.workbench.state.releases import chosen_of
 from sfumato.interfaces.workbench.state.route_lookup import project_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import Key, wait_for
+from sfumato.interfaces.workbench.views.candidate_rows import limit_words
 from sfumato.results.formatting import sentence
 from sfumato.runtime.errors import PolicyNotMet, words_before
 from sfumato.workflow.project.project_file import Project
@@ -115,7 +116,7 @@ def _form(request: Request, given: dict[str, str], errors: dict[str, str]) -> Re
         files=list(_files(request, project)),
         publication=project.publication,
         where=project.path.parent.name,
-        policy=[f"{name} {limit}" for name, limit in project.policy.items()],
+        policy=limit_words(project.policy),
         then=_form_address(request).strip("/"),
     )
 

@@ -20,7 +20,6 @@ from sfumato.results.measure_lookup import (
     label_of,
 )
 from sfumato.results.measurement import Measurement, by_attribute
-from sfumato.results.policy import broken_limits
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question import (
     EXAMPLE,
@@ -61,7 +60,7 @@ def ask(request: Request) -> Response:
     facts: dict[str, Any] = {"error": "", "answer": None}
     is_sensitive = bool(opened.project.schema.sensitive)
     if candidates and question:
-        facts |= _answered(findings, question, opened.project.policy, is_sensitive)
+        facts |= _answered(findings, question, is_sensitive)
     measurements = findings.measured
     return page(
         request,
@@ -87,7 +86,7 @@ def _disclosure_measures(measures: Iterable[str]) -> list[str]:
     return [name for name in measures if guards_attributes(name)]
 
 
-def _answered(findings: Findings, question: str, policy: Any, is_sensitive: bool) -> dict[str, Any]:
+def _answered(findings: Findings, question: str, is_sensitive: bool) -> dict[str, Any]:
     from sfumato.workflow.choose.question_answer import ask as answer
 
     try:
@@ -99,7 +98,7 @@ def _answered(findings: Findings, question: str, policy: Any, is_sensitive: bool
         message = f"{about[0]} {_NOTHING_SENSITIVE}" if about else str(error)
         parts = _parts(question, _error_place(question, findings.measured))
         return {"error": sentence(message), "parts": parts}
-    return {"answer": _facts(reply, policy)}
+    return {"answer": _facts(reply)}
 
 
 def _error_place(text: str, measurements: list[Measurement]) -> tuple[int, int] | None:
@@ -121,11 +120,12 @@ def _parts(text: str, place: tuple[int, int] | None) -> tuple[str, str, str]:
     return text[:start], text[start:end] or "…", text[end:]
 
 
-def _facts(reply: Answer, policy: Any) -> dict[str, Any]:
+def _facts(reply: Answer) -> dict[str, Any]:
     return {
         "question": str(reply.question),
         "candidate": None if reply.candidate is None else _named(reply, reply.candidate),
-        "broken": [] if reply.candidate is None else broken_limits(reply.candidate, policy),
+        "broken": reply.broken,
+        "is_original": reply.candidate is not None and reply.candidate.is_original,
         "ties": [_named(reply, candidate) for candidate in reply.ties[:_MOST_NAMED]],
         "n_ties": len(reply.ties),
         "trade_offs": [_named(reply, candidate) for candidate in reply.trade_offs[:_MOST_NAMED]],

@@ -28,25 +28,27 @@ from sfumato.interfaces.workbench.state.tasks import Key, wait_for
 from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
 from sfumato.interfaces.workbench.views.candidate_names import names_of
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import SfumatoError
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.publish.cautions import cautions
 
 TABLES = {"one-table": ("data",), "two-tables": ("quasi-identifiers", "sensitive")}
 _MOST_LETTERS = 20_000
+_FIELDS = ("why", "by", "folder", "allow-singling-out")
 
 
 def decide(request: Request) -> Response:
     """Show the policy, the files to write, and the form of the decision."""
     opened, frontier, candidate = chosen_of(request)
-    given = {"why": "", "by": opened.project.publication.steward, "folder": ""}
+    given = {"why": "", "by": opened.project.publication.steward, "folder": "", "allow-singling-out": ""}
     return _form(request, opened, frontier, candidate, given, {})
 
 
 def publish(request: Request, form: FormData) -> Response:
     """Check the form, start writing in a thread, and redirect to the page that waits for it."""
     opened, frontier, candidate = chosen_of(request)
-    given = {key: str(form.get(key, "")).strip()[:_MOST_LETTERS] for key in ("why", "by", "folder")}
+    given = {key: str(form.get(key, "")).strip()[:_MOST_LETTERS] for key in _FIELDS}
     errors = decision_errors(
         opened.project.path.parent, given, why="Say why this release: a reviewer will ask."
     )
@@ -114,6 +116,7 @@ def _form(
         publication=opened.project.publication,
         where=opened.project.path.parent.name,
         decisions=decisions,
+        names_nobody=opened.project.policy.recipient == NOBODY,
         cautions=cautions(candidate.recipe, len(decisions), opened.inspection.warnings),
         **measured_facts(opened, frontier, candidate),
     )
@@ -169,7 +172,13 @@ def _begin(request: Request, opened: Opened, candidate: Candidate, name: str, gi
                 opened.table,
                 opened.schema,
                 candidate,
-                PublicationRequest(target, given["why"], given["by"], evidence=evidence),
+                PublicationRequest(
+                    target,
+                    given["why"],
+                    given["by"],
+                    evidence=evidence,
+                    allow_singling_out=bool(given["allow-singling-out"]),
+                ),
                 earlier=earlier_releases(store, before, opened.table, opened.schema),
             )
             store.record(decision, str(target))

@@ -24,6 +24,7 @@ from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
     candidate_rows,
+    limit_words,
     marks,
     plain_data,
     shown_value,
@@ -52,7 +53,6 @@ class ExploredProject:
     opened: Opened
     sheet: CandidateMatrix
     stamp: str
-    broken: dict[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, request: Request) -> ExploredProject:
@@ -68,8 +68,8 @@ class ExploredProject:
             state.tasks.forget(key)
             raise
         labels = [build_measure(written).label for written in project.measures]
-        sheet, stamp = state.sheets.of(*place, first=labels)
-        return cls(opened, sheet, stamp, state.sheets.broken(*place, sheet, project.policy))
+        sheet, stamp = state.sheets.of(*place, first=labels, policy=project.policy)
+        return cls(opened, sheet, stamp)
 
     @property
     def holds_only_others(self) -> bool:
@@ -87,7 +87,7 @@ def explore(request: Request) -> Response:
     """Show the frontier and the candidates."""
     seen = ExploredProject.of(request)
     view = View.of(request.query_params, seen.sheet, seen.usual)
-    rows, n_rows = candidate_rows(seen.sheet, view, seen.broken)
+    rows, n_rows = candidate_rows(seen.sheet, view)
     chosen = seen.sheet.find(view.chosen)
     return page(
         request,
@@ -107,10 +107,9 @@ def explore(request: Request) -> Response:
         usual=usual_axes(seen.sheet, seen.usual),
         worst=worst_axes(seen.sheet, seen.usual, seen.opened.project.by),
         details=_details(seen, view, chosen) if chosen else None,
-        policy=[
-            f"{formatting.measure_words(name).title} {formatting.limit_of(name, limit)}"
-            for name, limit in seen.opened.project.policy.items()
-        ],
+        policy=limit_words(seen.opened.project.policy),
+        recipient=seen.opened.project.policy.title,
+        notes=Frontier(seen.sheet.candidates, (), policy=seen.opened.project.policy).policy_notes(),
         **_job_facts(request, seen),
     )
 
@@ -125,7 +124,7 @@ def candidates(request: Request) -> Response:
     seen = ExploredProject.of(request)
     if request.query_params.get("stamp") == seen.stamp:
         return Response(status_code=204)
-    facts = plain_data(seen.sheet, seen.opened.project.policy, seen.broken)
+    facts = plain_data(seen.sheet, seen.opened.project.policy.limits_by_measure)
     return JSONResponse({"stamp": seen.stamp, **facts})
 
 
@@ -148,8 +147,10 @@ def picture(request: Request) -> Response:
     if len(drawn) > _MOST_DRAWN:
         kept = seen.sheet.efficient(view.axes)
         drawn = tuple(c for c, keep in zip(drawn, kept, strict=True) if keep)[:_MOST_DRAWN]
-    frontier = Frontier(drawn, view.axes)
-    svg = frontier_picture(frontier, chosen=seen.sheet.find(view.chosen), limits=seen.opened.project.policy)
+    policy = seen.opened.project.policy
+    frontier = Frontier(drawn, view.axes, policy=policy)
+    limits = policy.limits_by_measure
+    svg = frontier_picture(frontier, chosen=seen.sheet.find(view.chosen), limits=limits)
     headers = {"Content-Security-Policy": _PICTURE_POLICY}
     return Response(svg, media_type="image/svg+xml", headers=headers)
 
@@ -281,6 +282,7 @@ def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, 
     efficient = seen.sheet.efficient(view.axes)
     points = seen.sheet.points(view.axes)
     beating = (points <= points[row]).all(axis=1) & (points < points[row]).any(axis=1)
+    beating &= ~seen.sheet.against_policy
     knee = seen.sheet.knee(view.axes)
     values = seen.sheet.rows[row]
     figures = [
@@ -305,8 +307,8 @@ def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, 
             ),
             None,
         ),
-        "broken": seen.broken[chosen.id],
-        "keeps": bool(seen.opened.project.policy) and not seen.broken[chosen.id],
+        "broken": seen.sheet.broken[chosen.id],
+        "keeps": bool(seen.opened.project.policy) and not seen.sheet.broken[chosen.id],
         "figures": sorted(figures, key=lambda figure: not figure[2]),
         "seconds": _duration(chosen.seconds) if chosen.seconds >= 1 else "less than a second",
         "knee": knee.id if knee is not None and knee.id != chosen.id else None,

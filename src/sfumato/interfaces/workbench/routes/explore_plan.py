@@ -44,11 +44,11 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import Axis
 from sfumato.results import formatting
 from sfumato.results.formatting import sentence
+from sfumato.results.recipients import RECIPIENTS
 from sfumato.runtime.errors import ParameterError, ProjectError, SfumatoError
 from sfumato.runtime.numerals import (
     number,
 )
-from sfumato.workflow.project.named_policies import POLICIES
 
 _TRIVIAL = ("as-is", "suppress-quasi-identifiers", "suppress-sensitive")
 _MORE_LIMITS = 2
@@ -66,7 +66,7 @@ def _shown(
     measures: Mapping[Axis, Any] | None = None,
     measure_error: str = "",
     limits: list[dict[str, str]] | None = None,
-    named: str | None = None,
+    recipient: str | None = None,
     policy_error: str = "",
 ) -> Response:
     also = request.query_params.get("also", "")
@@ -81,8 +81,8 @@ def _shown(
         also=also,
         sides=measures or {side: measure_rows(shown, side, also) for side in SIDES},
         measure_error=measure_error,
-        policies=POLICIES,
-        named=policy.get("named", "") if named is None else named,
+        recipients=RECIPIENTS,
+        recipient=policy.get("recipient", "") if recipient is None else recipient,
         limits=limits if limits is not None else _limit_rows(policy),
         policy_error=policy_error,
         measurable=_measurable(shown.project.schema.sensitive, policy),
@@ -97,7 +97,7 @@ def _measurable(sensitive: Sequence[str], policy: Mapping[str, Any]) -> list[str
     of_attributes = [name for name, method in classes if getattr(method, "guards", None) == "attribute"]
     single = sensitive if len(sensitive) > 1 else ()
     by_attribute = {f"{name} of {attribute}" for name in of_attributes for attribute in single}
-    return sorted({*every, *by_attribute, *policy} - {"named"})
+    return sorted({*every, *by_attribute, *policy} - {"recipient"})
 
 
 def _methods() -> list[tuple[str, list[tuple[BlockKind, str, tuple[str, ...]]]]]:
@@ -240,15 +240,15 @@ def save_policy(request: Request, form: FormData) -> Response:
     """Write the limits that must hold before anything may be published."""
     shown = Plan.of(project_file_of(request))
     rows = _typed_limits(form)
-    named = str(form.get("named", ""))
+    recipient = str(form.get("recipient", ""))
     try:
-        policy: dict[str, Any] = {"named": named} if named else {}
+        policy: dict[str, Any] = {"recipient": recipient} if recipient else {}
         for row in rows:
             if row["measure"] and (row["most"] or row["least"]):
                 policy[row["measure"]] = _limit(row)
         edit(shown.project.path, str(form.get("version")), lambda document: put_policy(document, policy))
     except (ParameterError, ProjectError) as error:
-        return _shown(request, shown, limits=rows, named=named, policy_error=sentence(str(error)))
+        return _shown(request, shown, limits=rows, recipient=recipient, policy_error=sentence(str(error)))
     return back(request, link(request, "plan") + "#policy", "The policy is saved in the project file.")
 
 
@@ -261,7 +261,7 @@ def _limit_rows(policy: dict[str, Any]) -> list[dict[str, str]]:
             "error": "",
         }
         for name, block in policy.items()
-        if name != "named"
+        if name != "recipient"
     ]
     return [*rows, *({"measure": "", "most": "", "least": "", "error": ""} for _ in range(_MORE_LIMITS))]
 

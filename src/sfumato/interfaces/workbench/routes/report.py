@@ -161,7 +161,6 @@ def _facts(opened: Opened, findings: Findings) -> dict[str, Any]:
         "frontier": findings.frontier,
         "table": opened.table,
         "infeasible": findings.infeasible,
-        "policy": opened.project.policy,
     }
 
 

@@ -18,8 +18,8 @@ from sfumato.results import formatting
 from sfumato.results.frontier import Candidate
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import by_attribute, worst_value
-from sfumato.results.pareto import Columns, Limit
-from sfumato.results.policy import broken_limits
+from sfumato.results.pareto import Columns
+from sfumato.results.policy import NO_LIMITS, Policy
 from sfumato.runtime.arrays import Booleans, Floats
 from sfumato.workflow.report.charts.scatter import families, family
 from sfumato.workflow.store.store import Mark, Store
@@ -58,6 +58,8 @@ class CandidateMatrix:
         For each candidate its name, by its recipe.
     changed_rows
         The stored figures that were changed outside of sfumato; they are left out.
+    broken
+        For each candidate what it breaks of the policy, in words. What breaks something is not efficient.
     """
 
     candidates: tuple[Candidate, ...]
@@ -66,6 +68,7 @@ class CandidateMatrix:
     rows: tuple[Mapping[str, float], ...]
     recipes: tuple[str, ...]
     changed_rows: str = ""
+    broken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[MeasureLabel, ...]:
@@ -101,15 +104,20 @@ class CandidateMatrix:
         core, wanted = self._with_axes(axes)
         return core.comparable(wanted)
 
+    @cached_property
+    def against_policy(self) -> Booleans:
+        """Which candidates break the policy."""
+        return np.array([bool(self.broken.get(c.id)) for c in self.candidates], dtype=np.bool_)
+
     def efficient(self, axes: tuple[str, ...]) -> Booleans:
-        """Return which candidates no other dominates."""
+        """Return which candidates keep the policy and are dominated by no other that keeps it."""
         core, wanted = self._with_axes(axes)
-        return core.efficient(wanted)
+        return core.without(self.against_policy).efficient(wanted)
 
     def knee(self, axes: tuple[str, ...]) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends."""
         core, wanted = self._with_axes(axes)
-        row = core.knee(wanted)
+        row = core.without(self.against_policy).knee(wanted)
         return None if row is None else self.candidates[row]
 
     @cached_property
@@ -146,7 +154,8 @@ class _StoreColumns:
     recipes: dict[str, str] = field(default_factory=dict)
     columns: dict[str, MeasureColumn] = field(default_factory=dict)
     broken: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    policy: Mapping[str, Limit] = field(default_factory=dict)
+    policy: Policy = NO_LIMITS
+    original: Candidate | None = None
     changed_rows: str = ""
     sheet: CandidateMatrix | None = None
 
@@ -158,7 +167,9 @@ class CandidateMatrices:
         self._known: dict[_Key, _StoreColumns] = {}
         self._lock = threading.Lock()
 
-    def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[CandidateMatrix, str]:
+    def of(
+        self, store: Path, source: str, first: Iterable[str] = (), policy: Policy = NO_LIMITS
+    ) -> tuple[CandidateMatrix, str]:
         """Return the current sheet of a store, and a stamp that changes with it.
 
         Parameters
@@ -169,6 +180,8 @@ class CandidateMatrices:
             What tells the candidates of this data and schema from others.
         first
             The labels to put first, in this order.
+        policy
+            The policy that candidates must keep.
         """
         with self._lock:
             key = _key(store, source)
@@ -183,22 +196,11 @@ class CandidateMatrices:
                     known.sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place)))
                 )
             )
+            broken = _broken(known, policy)
             # an equal sheet keeps its identity, and with it what was computed of it
-            sheet = known.sheet if columns == known.sheet.columns else replace(known.sheet, columns=columns)
-            return sheet, "0" if known.mark is None else "-".join(map(str, known.mark))
-
-    def broken(
-        self, store: Path, source: str, sheet: CandidateMatrix, policy: Mapping[str, Limit]
-    ) -> dict[str, tuple[str, ...]]:
-        """Describe for each candidate the limits of the policy that it breaks."""
-        with self._lock:
-            known = self._known.setdefault(_key(store, source), _StoreColumns())
-            if known.policy != policy:
-                known.policy, known.broken = dict(policy), {}
-            for candidate in sheet.candidates:
-                if candidate.id not in known.broken:
-                    known.broken[candidate.id] = tuple(broken_limits(candidate, policy))
-            return known.broken
+            if (columns, broken) != (known.sheet.columns, known.sheet.broken):
+                known.sheet = replace(known.sheet, columns=columns, broken=broken)
+            return known.sheet, "0" if known.mark is None else "-".join(map(str, known.mark))
 
     def _up_to_date(self, key: _Key, known: _StoreColumns) -> _StoreColumns:
         store, _, source = key
@@ -214,6 +216,19 @@ class CandidateMatrices:
                 _append(known, candidate)
             known.mark, known.changed_rows, known.sheet = mark, opened.changed_rows, None
         return known
+
+
+def _broken(known: _StoreColumns, policy: Policy) -> dict[str, tuple[str, ...]]:
+    """Return what each candidate breaks; one is judged anew only if the policy or the original changed."""
+    assert known.sheet is not None
+    made = known.sheet.candidates
+    original = next((candidate for candidate in made if candidate.is_original), None)
+    if (policy, original) != (known.policy, known.original):
+        known.policy, known.original, known.broken = policy, original, {}
+    for candidate in made:
+        if candidate.id not in known.broken:
+            known.broken[candidate.id] = policy.broken(candidate, original)
+    return dict(known.broken)
 
 
 def _append(known: _StoreColumns, candidate: Candidate) -> None:

@@ -43,10 +43,10 @@ def findings_in(opened: Opened, sheet: CandidateMatrix, stamp: str, known: dict[
     """Return the results of a project: cached ones, or newly computed and then cached."""
     project = opened.project
     axes = _measured_axes(project, sheet)
-    state = (opened.source, stamp, axes)
+    state = (opened.source, stamp, axes, project.policy.recipient, str(project.policy.limits))
     findings = known.get(project.path)
     if findings is None or findings.state != state or findings.frontier.candidates != sheet.candidates:
-        findings = Findings(Frontier(sheet.candidates, axes), sheet.infeasible, state)
+        findings = Findings(Frontier(sheet.candidates, axes, policy=project.policy), sheet.infeasible, state)
         known[project.path] = findings
     return findings
 

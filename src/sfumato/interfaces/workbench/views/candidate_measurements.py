@@ -6,7 +6,6 @@ from typing import Any
 
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.results.frontier import Candidate, Frontier
-from sfumato.results.policy import broken_limits
 
 
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:
@@ -15,9 +14,6 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
     from sfumato.workflow.report.attack_rows import attack_rows, attacks_not_tried
     from sfumato.workflow.report.table_rows import measurement_rows, policy_rows, recipe_words, shown
 
-    policy = opened.project.policy
-    if candidate.infeasible is not None:
-        policy = {}
     comparable = candidate in frontier.comparable
     knee = frontier.knee()
     return {
@@ -25,11 +21,10 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
         "name": formatting.recipe_name(candidate.recipe),
         "recipe": recipe_words(candidate),
         "method": formatting.sanitizer_words(candidate.recipe.sanitizer),
-        "policy": policy_rows(policy, candidate),
-        "broken": broken_limits(candidate, policy),
-        "sides": {
-            side: measurement_rows(candidate, side, policy, frontier) for side in ("privacy", "utility")
-        },
+        "recipient": opened.project.policy.title,
+        "policy": [] if candidate.infeasible else policy_rows(frontier, candidate),
+        "broken": frontier.broken.get(candidate.id, ()),
+        "sides": {side: measurement_rows(candidate, side, frontier) for side in ("privacy", "utility")},
         "attacks": attack_rows(candidate.measurements),
         "attacks_not_tried": attacks_not_tried(measurement.measure for measurement in candidate.measurements),
         "headline": [

@@ -17,6 +17,8 @@ from sfumato.results.frontier import Candidate
 from sfumato.results.measurement import (
     compares,
 )
+from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.workflow.report.charts.scatter import TRIVIAL
 
@@ -130,9 +132,7 @@ def worst_axes(
     }
 
 
-def candidate_rows(
-    sheet: CandidateMatrix, view: View, broken: Mapping[str, tuple[str, ...]]
-) -> tuple[list[dict[str, Any]], int]:
+def candidate_rows(sheet: CandidateMatrix, view: View) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of the requested page, and their total number."""
     efficient = sheet.efficient(view.axes)
     knee = sheet.knee(view.axes)
@@ -141,7 +141,7 @@ def candidate_rows(
         for row, candidate in enumerate(sheet.candidates)
         if (view.every or efficient[row])
         and view.method in ("", candidate.recipe.sanitizer)
-        and not (view.met and broken[candidate.id])
+        and not (view.met and sheet.broken[candidate.id])
     ]
     ordered = _ordered(sheet, view, wanted)
     shown = ordered[(view.page - 1) * ROWS : view.page * ROWS]
@@ -152,7 +152,7 @@ def candidate_rows(
             "method": candidate.recipe.sanitizer,
             "values": [shown_value(axis, sheet.rows[row].get(axis)) for axis in view.axes],
             "marks": marks(candidate, efficient=bool(efficient[row]), knee=knee),
-            "broken": broken[candidate.id],
+            "broken": sheet.broken[candidate.id],
         }
         for row in shown
         for candidate in [sheet.candidates[row]]
@@ -171,9 +171,15 @@ def shown_value(label: str, value: float | None) -> str:
     return "not applicable" if value is None else formatting.value_of(label, value)
 
 
-def plain_data(
-    sheet: CandidateMatrix, policy: Mapping[str, Any], broken: Mapping[str, tuple[str, ...]]
-) -> dict[str, Any]:
+def limit_words(policy: Policy) -> list[str]:
+    """Return every limit of a policy in words, whatever type of release it is for."""
+    return [
+        f"{formatting.measure_words(label).title} {formatting.limit_of(label, limit)}"
+        for label, limit in policy.limits_by_measure.items()
+    ]
+
+
+def plain_data(sheet: CandidateMatrix, limits: Mapping[str, Limit]) -> dict[str, Any]:
     """Return all candidates for the chart's script: one list for each measure."""
     place = {name: i for i, (name, _, _) in enumerate(sheet.families)}
     return {
@@ -184,7 +190,7 @@ def plain_data(
                 "axis": column.axis,
                 "better": column.better,
                 "unit": formatting.measure_words(column.label).unit,
-                "limit": _limit(policy.get(column.label)),
+                "limit": _limit(limits.get(column.label)),
                 "values": _finite(sheet.values(column.label)),
             }
             for column in sheet.columns
@@ -196,7 +202,7 @@ def plain_data(
         "ids": [candidate.id for candidate in sheet.candidates],
         "recipes": list(sheet.recipes),
         "family": [place[name] for name in sheet.family_names],
-        "keeps": [int(not broken[candidate.id]) for candidate in sheet.candidates],
+        "keeps": [int(not sheet.broken[candidate.id]) for candidate in sheet.candidates],
         "ends": {
             str(row): TRIVIAL[candidate.recipe.sanitizer]
             for row, candidate in enumerate(sheet.candidates)

@@ -66,7 +66,7 @@ def frontier_chart(
         draw_limits(axes, plane, limits)
         draw_line(axes, plane)
         draw_candidates(axes, plane)
-        cross_out(axes, plane, limits)
+        cross_out(axes, plane)
         below = None if stretch is None else plate.add_subplot(5, 1, (4, 5))
         _draw_marked(axes, plane, chosen)
         if stretch is not None and below is not None:

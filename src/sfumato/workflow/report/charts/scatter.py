@@ -12,7 +12,6 @@ from sfumato.registry.declarations import Better
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.results.policy import broken_limits
 from sfumato.workflow.report.charts.chart_labels import readable
 from sfumato.workflow.report.charts.matplotlib_svg import FAINT, INK
 from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
@@ -160,16 +159,21 @@ def draw_limits(axes: Axes, plane: Plane, limits: Mapping[str, Limit]) -> None:
 
 def draw_line(axes: Axes, plane: Plane) -> None:
     """Draw the steps between the efficient candidates."""
-    x, y = zip(*corners(plane), strict=True)
+    line = corners(plane)
+    if not line:  # nothing keeps the policy
+        return
+    x, y = zip(*line, strict=True)
     axes.plot(x, y, color=FAINT, linewidth=1.3, label="efficient line", zorder=2)
 
 
 def corners(plane: Plane) -> list[tuple[float, float]]:
     """Return the efficient line: from the best x on, keep y until the next point's x, then move to its y."""
-    flat = Frontier(plane.frontier.comparable, (plane.x.measure, plane.y.measure))
+    flat = replace(
+        plane.frontier, candidates=plane.frontier.comparable, axes=(plane.x.measure, plane.y.measure)
+    )
     points = [plane.point(candidate) for candidate in flat.efficient()]
     steps = [((next_x, y), (next_x, next_y)) for (_, y), (next_x, next_y) in itertools.pairwise(points)]
-    return [points[0], *(corner for step in steps for corner in step)]
+    return [*points[:1], *(corner for step in steps for corner in step)]
 
 
 def draw_candidates(axes: Axes, plane: Plane, *, size: float = 1.0) -> None:
@@ -196,9 +200,10 @@ def draw_candidates(axes: Axes, plane: Plane, *, size: float = 1.0) -> None:
             )
 
 
-def cross_out(axes: Axes, plane: Plane, limits: Mapping[str, Limit], *, size: float = 1.0) -> None:
+def cross_out(axes: Axes, plane: Plane, *, size: float = 1.0) -> None:
     """Cross out the candidates that break the policy, whichever axes are drawn."""
-    broken = [plane.point(each) for each in plane.frontier.comparable if broken_limits(each, limits)]
+    frontier = plane.frontier
+    broken = [plane.point(candidate) for candidate in frontier.comparable if candidate.id in frontier.broken]
     if broken:
         x, y = zip(*broken, strict=True)
         label = "crossed out: breaks the policy"

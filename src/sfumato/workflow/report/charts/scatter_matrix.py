@@ -99,7 +99,7 @@ def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: C
         return
     draw_limits(axes, plane, limits)
     draw_candidates(axes, plane, size=0.6)
-    cross_out(axes, plane, limits, size=0.6)
+    cross_out(axes, plane, size=0.6)
     ringed = next((c for c in plane.frontier.comparable if chosen is not None and c.id == chosen.id), None)
     if ringed is not None:
         draw_ring(axes, plane.point(ringed), 100, "-", "chosen")

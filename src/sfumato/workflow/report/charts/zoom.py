@@ -76,7 +76,7 @@ def draw_stretch(whole: Axes, part: Axes, stretch: Plane, limits: Mapping[str, L
     draw_limits(part, stretch, limits)
     draw_line(part, stretch)
     draw_candidates(part, stretch)
-    cross_out(part, stretch, limits)
+    cross_out(part, stretch)
     inside = [
         c for c in efficient_in(stretch) if _is_inside(stretch, c) and c.recipe.sanitizer not in TRIVIAL
     ]
