@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ import pytest
 import sfumato as sf
 from sfumato.reading.base import Format, every_suffix, find_format, format_of, format_to_write
 from sfumato.registry import methods
+from sfumato.runtime import processes
 from sfumato.runtime.errors import DataError, UserError
 
 
@@ -47,6 +49,36 @@ def eats(path: Path) -> dict[str, Any]:
     eaten = []
     while True:
         eaten.append(bytearray(100_000_000))
+
+
+def starts_threads(path: Path) -> dict[str, Any]:
+    """Each thread takes a stack, and a heap of its own for the first thing that it keeps."""
+    barrier = threading.Barrier(17, timeout=60)
+
+    def allocate() -> None:
+        kept = bytearray(10_000)
+        barrier.wait()
+        del kept
+
+    threads = [threading.Thread(target=allocate) for _ in range(16)]
+    for thread in threads:
+        thread.start()
+    barrier.wait()
+    return {"age": [31, 42]}
+
+
+def surroundings(path: Path) -> dict[str, Any]:
+    return {
+        "pandas": ["pandas" in sys.modules],
+        "pool": [pa.default_memory_pool().backend_name],
+        "threads": [pa.cpu_count()],
+        "io threads": [pa.io_thread_count()],
+    }
+
+
+def sleeps(path: Path) -> dict[str, Any]:
+    time.sleep(100)
+    return {"age": [31]}
 
 
 def nonsense(path: Path) -> Any:
@@ -167,3 +199,21 @@ def test_a_reader_that_misbehaves_harms_nothing_and_shows_no_value(
         Format("ages", (".ages",), read).records(place)
     assert "MARKER" not in str(caught.value) + str(caught.value.__context__) + "".join(capfd.readouterr())
     assert time.monotonic() - began < 60
+
+
+def test_a_reader_has_room_for_threads(place: Path) -> None:
+    """A limit on addresses counts what each thread reserves, and Arrow waits for ever for one it lacks."""
+    assert Format("ages", (".ages",), starts_threads).records(place).num_rows == 2
+
+
+def test_a_reader_of_arrow_reserves_no_more_than_it_uses(place: Path) -> None:
+    """Arrow loads pandas when it first meets a value, has as many threads as processors, and takes 1 GB."""
+    (facts,) = Format("ages", (".ages",), surroundings).records(place).to_pylist()
+    assert facts == {"pandas": True, "pool": "system", "threads": 1, "io threads": 1}
+
+
+def test_a_reader_that_waits_for_ever_is_ended(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "START_LIMIT", 1.0)
+    monkeypatch.setattr(processes, "SECONDS_TO_READ", 1)
+    with pytest.raises(DataError, match=r"^people\.ages is damaged or not what its suffix says"):
+        Format("ages", (".ages",), sleeps).records(place)

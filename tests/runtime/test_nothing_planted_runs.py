@@ -27,6 +27,7 @@ from sfumato.interfaces.workbench.state.jobs import Jobs
 from sfumato.miners import original_view, predict
 from sfumato.miners.cross_validation import forget
 from sfumato.reading.base import Format
+from sfumato.reading.csv_files import read_csv
 from sfumato.reading.statistics_files import STATISTICS, read_statistics
 from sfumato.runtime import processes
 from sfumato.runtime.errors import SfumatoError
@@ -108,11 +109,9 @@ processes.environment_of_children = lambda: dict(os.environ)
 """
 WITH_A_FORMAT = """
 from sfumato import register
+from sfumato.reading.csv_files import read_csv
 from sfumato.reading.base import Format
-def read_lines(path):
-    names, *rows = [line.split(",") for line in path.read_text("utf-8").splitlines()]
-    return dict(zip(names, map(list, zip(*rows))))
-register(Format("lines", (".lines",), read_lines))
+register(Format("lines", (".lines",), read_csv))
 """
 WITHOUT_FORK = "processes._CAN_FORK = False"
 
@@ -308,13 +307,8 @@ def every_other_reader(trap: Trap) -> None:
 
 
 def reading_a_plug_in_s_format(trap: Trap) -> None:
-    def read_lines(path: Path) -> dict[str, list[str]]:
-        # a reader of Arrow would start threads, which may not have room in a child with limits
-        names, *rows = [line.split(",") for line in path.read_text("utf-8").splitlines()]
-        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
-
     (trap.data / "people.lines").write_text(PEOPLE)
-    Format("lines", (".lines",), read_lines).records(trap.data / "people.lines")
+    Format("lines", (".lines",), read_csv).records(trap.data / "people.lines")
 
 
 def mining(trap: Trap) -> None:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from sfumato.reading.codebook import Codebook
     from sfumato.reading.sources import Source
 
-PACKAGE = "pyarrow"
-"""The library that a child process loads before its memory is limited."""
+LIBRARIES = ("pyarrow", "pandas")
+"""The libraries that a child process loads before its memory is limited; Arrow loads pandas on first use."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-PACKAGE = "pyreadstat"
+LIBRARIES = ("pyreadstat",)
 
 _READERS = {
     ".sav": "read_sav",

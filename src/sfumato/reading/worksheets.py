@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 from pathlib import Path
 
-PACKAGE = "python_calamine"
+LIBRARIES = ("python_calamine",)
 
 Cell = str | int | float | bool | datetime.date | datetime.time | datetime.timedelta
 Sheets = list[list[list[Cell]]]

@@ -62,8 +62,25 @@ PATIENCE = 5.0
 """How many seconds a child has to end by itself."""
 START_LIMIT = 300.0
 """How many seconds a child may take to start, on however busy a machine, before its time is counted."""
-_SECONDS_TO_READ, _BYTES_IN_A_SECOND = 60, 100_000
+SECONDS_TO_READ, _BYTES_IN_A_SECOND = 60, 100_000
 """Seconds of a processor that reading any file may take, and of how many bytes more each further one is."""
+# Each thread takes a stack of 8 MB, and 64 MB of addresses for a heap of its own; Arrow's usual allocator
+# takes 1 GB at once. All of that counts towards a limit on addresses, though hardly any of it is ever used.
+_RESERVES_LITTLE = {
+    **dict.fromkeys(
+        (
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+            "POLARS_MAX_THREADS",
+            "ARROW_IO_THREADS",
+            "MALLOC_ARENA_MAX",
+        ),
+        "1",
+    ),
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+"""The environment of a child whose memory is limited: one thread and one heap."""
 
 _GUARD = 'begin its work under `if __name__ == "__main__":`'
 
@@ -639,7 +656,8 @@ def read_in_child(
     Parameters
     ----------
     read
-        A function of a module whose ``PACKAGE`` names the library: that is loaded first.
+        A function of a module whose ``LIBRARIES`` names what it needs: those that are installed are loaded
+        before memory is limited.
     path
         The file.
     most_memory
@@ -647,12 +665,13 @@ def read_in_child(
     packed
         What else the function is given. What that imports does not count as memory either.
     """
-    child = start(answer_with_contents)
+    child = start(answer_with_contents, environment=_RESERVES_LITTLE)
     try:
-        seconds = _SECONDS_TO_READ + path.stat().st_size // _BYTES_IN_A_SECOND
+        seconds = SECONDS_TO_READ + path.stat().st_size // _BYTES_IN_A_SECOND
         child.send((read.__module__, read.__name__, path, packed, most_memory, seconds))
-        return child.receive()
-    except Ended:
+        # one that waits for ever, as some libraries do when there is no room for a thread, takes no processor
+        return child.receive(START_LIMIT + seconds)
+    except (Ended, TimeoutError):
         return None
     finally:
         child.end()
@@ -661,11 +680,13 @@ def read_in_child(
 def answer_with_contents(parent: ParentProcess) -> None:
     """Read a file within limits, and say what it holds."""
     module, name, path, packed, most_memory, seconds = parent.receive()
-    found = import_module(module)
-    import_module(found.PACKAGE)
+    home = import_module(module)
+    for library in home.LIBRARIES:
+        with suppress(ImportError):
+            import_module(library)
     more = () if packed is None else (packed.unpacked(),)
     _limit(most_memory, seconds)
-    parent.send(getattr(found, name)(path, *more))
+    parent.send(getattr(home, name)(path, *more))
 
 
 def _limit(most_memory: int, most_seconds: int) -> None:
@@ -674,8 +695,8 @@ def _limit(most_memory: int, most_seconds: int) -> None:
     except ImportError:  # there is none on Windows
         return
     held = 0
-    if (told := Path("/proc/self/statm")).exists():
-        held = int(told.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    if (sizes := Path("/proc/self/statm")).exists():
+        held = int(sizes.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     for kind, most in (
         (resource.RLIMIT_AS, held + most_memory),
         (resource.RLIMIT_CPU, most_seconds),

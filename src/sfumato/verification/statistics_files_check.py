@@ -11,7 +11,7 @@ from sfumato.verification.documents import FormatFacts
 from sfumato.verification.folder import StatisticsFormat, open_file
 from sfumato.verification.written_tables import WrittenTable, differs
 
-PACKAGE = "pyreadstat"
+LIBRARIES = ("pyreadstat",)
 # How many bytes of memory reading may take for each byte of a file, and how many any file may take.
 _MAX_GROWTH, _SMALL_FILE = 200, 1 << 28
 
