@@ -12,28 +12,8 @@ from typing import Any
 import pytest
 
 from .conftest import command
-from .test_plugin import PEOPLE, asked
+from .test_plugin import ATTRIBUTES, PEOPLE, asked
 
-ATTRIBUTES = """\
-[attributes.name]
-role = "identifying"
-
-[attributes.age]
-role = "quasi-identifying"
-kind = "numeric"
-hierarchy = { intervals = [10, 20, 40] }
-
-[attributes.sex]
-role = "quasi-identifying"
-
-[attributes.zip]
-role = "quasi-identifying"
-kind = "categorical"
-hierarchy = { prefixes = [3, 2] }
-
-[attributes.diagnosis]
-role = "sensitive"
-"""
 MONDRIAN = """
 [[candidates]]
 sanitizer = "mondrian"

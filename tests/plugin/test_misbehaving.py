@@ -19,7 +19,7 @@ from sfumato.registry.declarations import Axis, Better
 from sfumato.results.measurement import Measure
 
 from .conftest import begin, command
-from .test_plugin import PEOPLE
+from .test_plugin import ATTRIBUTES, PEOPLE
 
 MODULE = '''
 import ctypes, os, signal, sys, time
@@ -136,30 +136,12 @@ class BadSearch:
         return globals()[self.how](table)
 '''
 
-ATTRIBUTES = """\
+PROJECT = f"""\
 policy.recipient = "none"
 [data]
 path = "people.csv"
 
-[attributes.name]
-role = "identifying"
-
-[attributes.age]
-role = "quasi-identifying"
-kind = "numeric"
-hierarchy = { intervals = [10, 20, 40] }
-
-[attributes.sex]
-role = "quasi-identifying"
-
-[attributes.zip]
-role = "quasi-identifying"
-kind = "categorical"
-hierarchy = { prefixes = [3, 2] }
-
-[attributes.diagnosis]
-role = "sensitive"
-
+{ATTRIBUTES}
 [measure]
 privacy = ["k-anonymity"]
 utility = ["general-loss"]
@@ -169,8 +151,8 @@ sanitizer = "suppress-quasi-identifiers"
 
 [[candidates]]
 sanitizer = "full-domain"
-levels = { age = 3, sex = 1, zip = [2, 3] }
-model = { k-anonymity = { k = 1 } }
+levels = {{ age = 3, sex = 1, zip = [2, 3] }}
+model = {{ k-anonymity = {{ k = 1 }} }}
 """
 N_GOOD = 3
 
@@ -192,7 +174,7 @@ def explored(
 ) -> tuple[int, list[str], Any]:
     """Explore with what is tried beside three good candidates: exit code, complaints, JSON."""
     (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    project = ATTRIBUTES.replace('["k-anonymity"]', f'["k-anonymity"{measures}]') + candidates
+    project = PROJECT.replace('["k-anonymity"]', f'["k-anonymity"{measures}]') + candidates
     (folder / "people.toml").write_text(project, encoding="utf-8")
     done = command("explore", "--json", *options, plugged=plugged, cwd=folder)
     everything = done.stdout + done.stderr
@@ -288,7 +270,7 @@ def test_without_a_limit_the_first_interrupt_ends_what_hangs(
     words: tuple[str, ...], plugged: Path, tmp_path: Path, patience: float
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (tmp_path / "people.toml").write_text(ATTRIBUTES + bad("bad", "waits"), encoding="utf-8")
+    (tmp_path / "people.toml").write_text(PROJECT + bad("bad", "waits"), encoding="utf-8")
     # a shell that runs the tests in the background has them, and what they start, ignore Ctrl-C
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -403,7 +385,7 @@ def test_where_every_candidate_fails_the_exit_code_is_1_and_it_is_tried_again(
     plugged: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    only = ATTRIBUTES.partition("[[candidates]]")[0] + bad("bad", "raises", "exits")
+    only = PROJECT.partition("[[candidates]]")[0] + bad("bad", "raises", "exits")
     (tmp_path / "people.toml").write_text(only, encoding="utf-8")
     for _ in range(2):
         done = command("explore", "--workers", "1", plugged=plugged, cwd=tmp_path)
@@ -433,8 +415,8 @@ def test_one_release_by_a_method_or_a_measure_that_takes_its_process_with_it_is_
     plugged: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (tmp_path / "people.toml").write_text(ATTRIBUTES, encoding="utf-8")
-    measured = ATTRIBUTES.replace('["k-anonymity"]', '["k-anonymity", { bad-measure = { how = "crashes" } }]')
+    (tmp_path / "people.toml").write_text(PROJECT, encoding="utf-8")
+    measured = PROJECT.replace('["k-anonymity"]', '["k-anonymity", { bad-measure = { how = "crashes" } }]')
     (tmp_path / "measured.toml").write_text(measured, encoding="utf-8")
     crash = "its process crashed (signal 11); leave the method out or repair it"
     for what, words in {
@@ -455,7 +437,7 @@ def test_a_method_of_a_plugin_makes_the_release_that_it_makes_in_this_process(
     plugged: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "people.csv").write_text(PEOPLE, encoding="utf-8")
-    (tmp_path / "people.toml").write_text(ATTRIBUTES, encoding="utf-8")
+    (tmp_path / "people.toml").write_text(PROJECT, encoding="utf-8")
     done = command("sanitize", "out.csv", "bad", "how=sound", "--json", plugged=plugged, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)

@@ -24,11 +24,7 @@ Gus,33,m,01309,gout
 Hal,58,m,02110,flu
 """
 
-PROJECT = """\
-policy.recipient = "none"
-[data]
-path = "people.csv"
-
+ATTRIBUTES = """\
 [attributes.name]
 role = "identifying"
 
@@ -47,7 +43,14 @@ hierarchy = { prefixes = [3, 2] }
 
 [attributes.diagnosis]
 role = "sensitive"
+"""
 
+PROJECT = f"""\
+policy.recipient = "none"
+[data]
+path = "people.csv"
+
+{ATTRIBUTES}
 [[candidates]]
 sanitizer = "even-levels"
 level = [1, 2, 3]
@@ -58,11 +61,11 @@ storeys = 1
 
 [[candidates]]
 search = "lattice"
-model = { odds-limit = { odds = 2.0 } }
+model = {{ odds-limit = {{ odds = 2.0 }} }}
 
 [measure]
-privacy = [{ neighbour-risk = { few = 2, street = "street.csv" } }, "odds-limit"]
-utility = ["general-loss", { workload-utility = { miners = ["nearest-gossip"], folds = 2 } }]
+privacy = [{{ neighbour-risk = {{ few = 2, street = "street.csv" }} }}, "odds-limit"]
+utility = ["general-loss", {{ workload-utility = {{ miners = ["nearest-gossip"], folds = 2 }} }}]
 """
 
 
