@@ -95,8 +95,7 @@ def listed(search: Search, inputs: ExplorationInputs) -> Sequence[Recipe] | None
     """Return the proposals of a search if they are known; ``None`` if it must run first."""
     if isinstance(search, Sweep):
         return search.recipes()
-    known = inputs.store.proposals(_digest(search, inputs.source))
-    return known or inputs.store.proposals(_former_digest(search, inputs.source)) or None
+    return inputs.store.proposals(_digest(search, inputs.source)) or None
 
 
 def is_quick(search: Search) -> bool:
@@ -106,11 +105,9 @@ def is_quick(search: Search) -> bool:
 
 def searched(search: Search, inputs: ExplorationInputs, stop: Callable[[], bool] = never) -> list[Recipe]:
     """Run a search and store its proposals; raise `Stopped` if it was to end early."""
-    # a search draws the same numbers wherever it stands in the project, and the same as in earlier versions:
-    # published figures come out again
     digest = _digest(search, inputs.source)
-    digits = bytes.fromhex(_former_digest(search, inputs.source) or digest)
-    piece = (search, [inputs.seed, *digits[:8]])
+    # a search draws the same numbers wherever it stands in the project
+    piece = (search, [inputs.seed, *bytes.fromhex(digest)[:8]])
     with kept_on(None), stoppable(stop):
         if inputs.plugin_limits is None or not methods.is_plugged_in(type(search)):
             recipes = propose(piece, WorkInputs(inputs.original.table, inputs.original.schema))
@@ -123,13 +120,6 @@ def searched(search: Search, inputs: ExplorationInputs, stop: Callable[[], bool]
 def _digest(search: Search, source: str) -> str:
     facts = [methods.name_of(type(search)), methods.changed_parameters(search), version_of(type(search))]
     return hashlib.sha256(json.dumps([*facts, source], sort_keys=True).encode()).hexdigest()
-
-
-def _former_digest(search: Search, source: str) -> str:
-    """Return the key that sfumato 0.1.0 gave to the proposals of a search in its first version."""
-    described = [*methods.describe(search), source, "0.1.0"]
-    known = version_of(type(search)) == 1
-    return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest() if known else ""
 
 
 def _proposals_of_worker(
