@@ -12,8 +12,9 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+from sfumato.reading.base import Source
 from sfumato.reading.read_table import read
-from sfumato.reading.sources import Source, source_at, state_of
+from sfumato.reading.sources import source_at, state_of
 from sfumato.runtime.errors import DataError
 
 Write = Callable[[str, dict[str, list[object]]], Path]

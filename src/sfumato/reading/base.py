@@ -8,10 +8,10 @@ which files a release can be written to.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from sfumato.data.table import Records, as_arrow
 from sfumato.reading.dialect import StatedDialect, most_unpacked, require_file
@@ -23,11 +23,60 @@ from sfumato.runtime.processes import read_in_child
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.reading.codebook import Codebook
-    from sfumato.reading.sources import Source
-
 LIBRARIES = ("pyarrow", "pandas")
 """The libraries that a child process loads before its memory is limited; Arrow loads pandas on first use."""
+
+
+class Source(Protocol):
+    """Records that can be read at once or in batches."""
+
+    @property
+    def label(self) -> str:
+        """The name of the source in messages."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns and their types."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of the source, in their order."""
+
+    @property
+    def parquet(self) -> tuple[Path, ...]:
+        """The files, if all are Parquet and an engine may read them directly."""
+
+    def read(self) -> pa.Table:
+        """Return all records."""
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield the records with these columns in batches."""
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """The labels of a file of SPSS, Stata or SAS, for a release that keeps them.
+
+    Parameters
+    ----------
+    columns
+        The label of each column that has one.
+    values
+        For each column with labelled numbers, the label of each.
+
+    Examples
+    --------
+    >>> book = Codebook({"sex": "Sex of the patient"}, {"sex": {1.0: "male", 2.0: "female"}})
+    >>> book.values["sex"][2.0]
+    'female'
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
+
+
+NO_CODEBOOK = Codebook()
+"""The labels of a file that has none."""
 
 
 @dataclass(frozen=True)

@@ -3,42 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.reading.base import Format, find_format
+from sfumato.reading.base import NO_CODEBOOK, Codebook, Format, find_format
 from sfumato.reading.dialect import require_file
 from sfumato.registry import methods
 from sfumato.runtime.errors import DataError
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Codebook:
-    """The labels of a file of SPSS, Stata or SAS, for a release that keeps them.
-
-    Parameters
-    ----------
-    columns
-        The label of each column that has one.
-    values
-        For each column with labelled numbers, the label of each.
-
-    Examples
-    --------
-    >>> book = Codebook({"sex": "Sex of the patient"}, {"sex": {1.0: "male", 2.0: "female"}})
-    >>> book.values["sex"][2.0]
-    'female'
-    """
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    values: Mapping[str, Mapping[float, str]] = field(default_factory=dict)
-
-
-NO_CODEBOOK = Codebook()
-"""The labels of a file that has none."""
 
 
 def read_codebook(path: str | Path) -> Codebook:

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
-from sfumato.reading.base import Format, every_suffix, format_of
+from sfumato.reading.base import Format, Source, every_suffix, format_of
 from sfumato.reading.databases import POSTGRES, database_at, is_database, sql_query
 from sfumato.reading.dialect import StatedDialect
 from sfumato.runtime.errors import DataError
@@ -28,32 +28,6 @@ ROWS_AT_ONCE = 1 << 17
 """How many records a batch has."""
 _PATTERN = ("*", "?", "[")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/.*", re.IGNORECASE | re.DOTALL)
-
-
-class Source(Protocol):
-    """Records that can be read at once or in batches."""
-
-    @property
-    def label(self) -> str:
-        """The name of the source in messages."""
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns and their types."""
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files of the source, in their order."""
-
-    @property
-    def parquet(self) -> tuple[Path, ...]:
-        """The files, if all are Parquet and an engine may read them directly."""
-
-    def read(self) -> pa.Table:
-        """Return all records."""
-
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield the records with these columns in batches."""
 
 
 def source_at(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sfumato.reading.base import Format
-from sfumato.reading.codebook import Codebook
+from sfumato.reading.base import Codebook, Format
 from sfumato.reading.dialect import most_unpacked
 from sfumato.registry.methods import register
 from sfumato.runtime.errors import DataError, UserError

@@ -9,7 +9,7 @@ _HOMES = {
     "Candidate": "results.frontier",
     "Challenge": "workflow.query.challenge",
     "Check": "verification.check",
-    "Codebook": "reading.codebook",
+    "Codebook": "reading.base",
     "Comparison": "workflow.choose.comparison",
     "Decision": "results.decision",
     "Earlier": "results.origin",

@@ -1,6 +1,6 @@
 # Written by tools/public_names.py from the table in __init__.py; do not edit.
 
-from sfumato.reading.codebook import Codebook
+from sfumato.reading.base import Codebook
 from sfumato.registry.display import Picture
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast, get_args
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.reading.sources import Source
+from sfumato.reading.base import Source
 from sfumato.runtime.errors import ParameterError, suggestion
 
 if TYPE_CHECKING:

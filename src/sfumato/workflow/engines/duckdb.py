@@ -17,10 +17,10 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table, counted
+from sfumato.reading.base import Source
 from sfumato.reading.databases import quoted
 from sfumato.reading.dialect import require_file
 from sfumato.reading.parquet_files import ParquetFiles
-from sfumato.reading.sources import Source
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, SfumatoError, UserError
 from sfumato.runtime.machine import processors

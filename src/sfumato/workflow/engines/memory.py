@@ -10,8 +10,8 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table, counted, counted_by_column
+from sfumato.reading.base import Source
 from sfumato.reading.parquet_files import ParquetFiles
-from sfumato.reading.sources import Source
 from sfumato.runtime.arrays import Integers
 from sfumato.workflow.engines.capacity import require_room, require_room_for_rows
 from sfumato.workflow.engines.parquet_codes import NumberedRows

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sfumato.reading.base import Source
 from sfumato.reading.databases import changed_types
-from sfumato.reading.sources import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

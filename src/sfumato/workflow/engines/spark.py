@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table, counted
-from sfumato.reading.sources import Source
+from sfumato.reading.base import Source
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, UserError
 from sfumato.workflow.engines.capacity import rows_that_fit, too_many

@@ -17,8 +17,9 @@ from sfumato.data.kinds import find_kind, kind_names
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.measures.grouped import worst_for_each
-from sfumato.reading.codebook import Codebook, codebook_of
-from sfumato.reading.sources import STANDARD_INPUT, Source, source_at
+from sfumato.reading.base import Codebook, Source
+from sfumato.reading.codebook import codebook_of
+from sfumato.reading.sources import STANDARD_INPUT, source_at
 from sfumato.registry import methods
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import Measure, build_measure

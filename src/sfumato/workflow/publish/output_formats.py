@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.reading import parquet_files
-from sfumato.reading.codebook import Codebook
+from sfumato.reading.base import Codebook
 from sfumato.results.release import Release
 from sfumato.verification.documents import FormatFacts, Manifest
 from sfumato.verification.folder import FORMATS, StatisticsFormat

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
-from sfumato.reading.codebook import NO_CODEBOOK, Codebook
+from sfumato.reading.base import NO_CODEBOOK, Codebook
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import Measure
 from sfumato.results.policy import PolicyLike

@@ -12,7 +12,7 @@ import msgspec
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.reading.codebook import NO_CODEBOOK, Codebook
+from sfumato.reading.base import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting

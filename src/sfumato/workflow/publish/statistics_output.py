@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sfumato.reading.codebook import Codebook
+from sfumato.reading.base import Codebook
 from sfumato.reading.statistics_files import pyreadstat
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import FormatFacts, Manifest
