@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Dates, Hierarchy, Prefixes, Schema, Table, sanitize
 from sfumato.data.hierarchy import ROOT, Flat, HierarchySource
-from sfumato.data.kinds import CATEGORICAL
+from sfumato.data.kinds import CATEGORICAL, Value
 from sfumato.data.ordered_ranges import in_order, scale_of
-from sfumato.data.table import Column, Value
+from sfumato.data.table import Column
 from sfumato.models import KAnonymity
 from sfumato.results.label_parsing import Spellings
 from sfumato.results.release import LinkedRelease

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from sfumato import Dates, Hierarchy, Intervals, Prefixes
 from sfumato.data.hierarchy import ROOT, HierarchySource, Label, interval_label, set_label
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
-from sfumato.data.table import Column, Value
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value
+from sfumato.data.table import Column
 from sfumato.results.label_parsing import Spellings
 from sfumato.results.released_column import block_cells, range_cells
 

@@ -18,9 +18,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value
 from sfumato.data.ordered_ranges import TO, KnownOrder, in_order, scale_of
-from sfumato.data.table import Value, text
+from sfumato.data.table import text
 from sfumato.runtime.arrays import Codes, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import HierarchyError
 from sfumato.runtime.files import why_unreadable

@@ -22,8 +22,8 @@ from sfumato.runtime.numerals import number
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from sfumato.data.table import Value
-
+Value = str | int | float | None
+"""One value of a domain; ``None`` is a missing value."""
 Place = int | float
 """Where a value stands on a line."""
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.data.table import Value, text
+from sfumato.data.kinds import Value
+from sfumato.data.table import text
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.numerals import number
 

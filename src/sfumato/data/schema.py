@@ -12,9 +12,9 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
-from sfumato.data.kinds import CATEGORICAL, Kind, find_kind, kind_named, kind_names
+from sfumato.data.kinds import CATEGORICAL, Kind, Value, find_kind, kind_named, kind_names
 from sfumato.data.survey_columns import no_column, surveyed
-from sfumato.data.table import Column, Table, Value, text
+from sfumato.data.table import Column, Table, text
 from sfumato.registry.display import listed
 from sfumato.runtime.errors import HierarchyError, SchemaError, suggestion
 from sfumato.runtime.numerals import number

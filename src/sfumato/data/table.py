@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value
 from sfumato.registry.display import as_pandas, listed
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 from sfumato.runtime.errors import DataError, suggestion
@@ -22,9 +22,6 @@ from sfumato.runtime.numerals import _whole_or_float
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
-
-Value = str | int | float | None
-"""One value of a domain; ``None`` is a missing value."""
 
 _INDEX = re.compile(r"__index_level_\d+__")
 _NO_RECORDS = "the table has no records; give one with at least one row and one column"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from sfumato.data.table import Value
+from sfumato.data.kinds import Value
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields
 
 Predicts = Literal["category", "number"]

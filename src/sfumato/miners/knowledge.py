@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.data.kinds import Kind
-from sfumato.data.table import Value
+from sfumato.data.kinds import Kind, Value
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.results.release import Release
 from sfumato.results.released_column import Cells

@@ -7,8 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.data.kinds import NUMERIC
-from sfumato.data.table import Value
+from sfumato.data.kinds import NUMERIC, Value
 from sfumato.miners.base import Predicts
 from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
 from sfumato.results.release import LinkedRelease, Release

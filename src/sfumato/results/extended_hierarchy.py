@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.data.hierarchy import Flat, Hierarchy, HierarchySource
-from sfumato.data.kinds import Kind
+from sfumato.data.kinds import Kind, Value
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Column, Table, Value, text
+from sfumato.data.table import Column, Table, text
 from sfumato.runtime.errors import HierarchyError
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.kinds import Value
 from sfumato.data.schema import Attribute
-from sfumato.data.table import Column, Table, Value
+from sfumato.data.table import Column, Table
 from sfumato.models.base import PrivacyModel
 from sfumato.results.extended_hierarchy import placed
 from sfumato.results.origin import Origin

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sfumato.data.kinds import Value
 from sfumato.data.schema import bound
-from sfumato.data.table import Column, Table, Value, encode
+from sfumato.data.table import Column, Table, encode
 from sfumato.results.intersection import rows_to_suppress
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding

@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
+from sfumato.data.kinds import Value
 from sfumato.data.schema import Schema
-from sfumato.data.table import Records, Table, Value, text
+from sfumato.data.table import Records, Table, text
 from sfumato.kernels.row_groups import first_row_of_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import Recodes

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, range_label, set_label
-from sfumato.data.kinds import CATEGORICAL, Kind
+from sfumato.data.kinds import CATEGORICAL, Kind, Value
 from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
-from sfumato.data.table import Column, Value, as_dictionary, as_text_dictionary, text
+from sfumato.data.table import Column, as_dictionary, as_text_dictionary, text
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, frozen, sealed
 

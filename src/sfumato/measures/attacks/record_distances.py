@@ -14,14 +14,9 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT
-from sfumato.data.kinds import Kind
+from sfumato.data.kinds import Kind, Value
 from sfumato.data.schema import Schema
-from sfumato.data.table import (
-    Column,
-    Table,
-    Value,
-    text,
-)
+from sfumato.data.table import Column, Table, text
 from sfumato.kernels.nearest_records import Distances
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.measures.attacks.attack_setting import Listed

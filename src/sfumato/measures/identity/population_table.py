@@ -12,14 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Label
-from sfumato.data.kinds import Kind, Place
+from sfumato.data.kinds import Kind, Place, Value
 from sfumato.data.ordered_ranges import OR_MISSING
-from sfumato.data.table import (
-    Column,
-    Table,
-    Value,
-    text,
-)
+from sfumato.data.table import Column, Table, text
 from sfumato.kernels.box_counts import count_in_boxes
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.results.inapplicable import NotApplicable

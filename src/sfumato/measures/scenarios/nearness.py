@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind
-from sfumato.data.table import Column, Value
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value
+from sfumato.data.table import Column
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.release import Release, origin_of

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label
+from sfumato.data.kinds import Value
 from sfumato.data.schema import Role
-from sfumato.data.table import Column, Value, text
+from sfumato.data.table import Column, text
 from sfumato.results.label_parsing import READ, Readings, Spellings
 from sfumato.results.released_column import Cells, ValueSets, exact_cells, level_cells, suppressed_cells
 from sfumato.runtime.arrays import Booleans, Codes, Integers, sealed

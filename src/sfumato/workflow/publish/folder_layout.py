@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.data.hierarchy import Hierarchy
-from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, find_kind
+from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value, find_kind
 from sfumato.data.schema import Attribute, Schema
-from sfumato.data.table import Table, Value, as_dictionary, compacted, text, text_column
+from sfumato.data.table import Table, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
 from sfumato.results.release import Form, LinkedRelease, Release
 from sfumato.results.released_column import Cells

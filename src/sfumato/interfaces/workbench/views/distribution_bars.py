@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.data.hierarchy import interval_label
-from sfumato.data.table import Column, Table, Value, text
+from sfumato.data.kinds import Value
+from sfumato.data.table import Column, Table, text
 from sfumato.runtime.arrays import Floats, Integers
 
 _BINS = 24
