@@ -25,14 +25,14 @@ _NEAR = 1e-9
 def provenance(explored: Iterable[Exploration]) -> dict[str, Any]:
     """Return the versions of Python and of all requirements, hashes of the data, and the durations."""
     every = tuple(explored)
-    places = sorted({each.project.data_path for each in every})
+    places = sorted({experiment.project.data_path for experiment in every})
     requirements = [line for line in metadata.requires("sfumato") or () if "extra ==" not in line]
     needed = [re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0] for line in requirements]
     return {
         "python": platform.python_version(),
         "dependencies": {name: metadata.version(name) for name in needed},
         "data": {place.name: hashlib.sha256(place.read_bytes()).hexdigest() for place in places},
-        "seconds": {each.project.path.stem: round(each.seconds, 1) for each in every},
+        "seconds": {experiment.project.path.stem: round(experiment.seconds, 1) for experiment in every},
     }
 
 
@@ -84,8 +84,8 @@ def deviations(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[Deviat
         The results, as ``results.json`` has them.
     """
     both = set(here["papers"]) & set(there["papers"])
-    ours, theirs = (dict(_figures(each, both)) for each in (here, there))
-    held, held_there = (dict(_conclusions(each, both)) for each in (here, there))
+    ours, theirs = (dict(_figures(results, both)) for results in (here, there))
+    held, held_there = (dict(_conclusions(results, both)) for results in (here, there))
     return [
         *(
             Deviation(*place, _shown(ours.get(place)), _shown(theirs.get(place)))
@@ -121,8 +121,8 @@ def _conclusions(results: Mapping[str, Any], papers: set[str] | None = None) -> 
 
 
 def _exhibits(results: Mapping[str, Any], papers: set[str] | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for paper, found in results["papers"].items():
-        for exhibit in found["exhibits"] if papers is None or paper in papers else ():
+    for paper, results_of_paper in results["papers"].items():
+        for exhibit in results_of_paper["exhibits"] if papers is None or paper in papers else ():
             yield paper, exhibit
 
 

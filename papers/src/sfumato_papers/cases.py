@@ -41,13 +41,15 @@ class Cases:
     def merged(self) -> Exhibits:
         """Return the exhibits of the first seed with the results of every other setting."""
         first = next(iter(self.seeds.values()))
-        return tuple(self._exhibit(each) for each in first)
+        return tuple(self._exhibit(exhibit) for exhibit in first)
 
     def _exhibit(self, first: Exhibit) -> Exhibit:
-        seeds = {seed: _same(first, each) for seed, each in self.seeds.items()}
-        interpretations = {switch: _same(first, each) for switch, each in self.interpretations.items()}
+        seeds = {seed: _same(first, exhibits) for seed, exhibits in self.seeds.items()}
+        interpretations = {
+            switch: _same(first, exhibits) for switch, exhibits in self.interpretations.items()
+        }
         control = _same(first, self.control) if first.of_adult else None
-        known = [each for each in seeds.values() if each is not None]
+        known = [exhibit for exhibit in seeds.values() if exhibit is not None]
         return replace(
             first,
             cells=tuple(_cell(cell, known, interpretations, control) for cell in first.cells),
@@ -57,17 +59,17 @@ class Cases:
 
 
 def _same(first: Exhibit, others: Iterable[Exhibit]) -> Exhibit | None:
-    return next((each for each in others if each.key == first.key), None)
+    return next((exhibit for exhibit in others if exhibit.key == first.key), None)
 
 
 def _cell_of(exhibit: Exhibit | None, cell: Cell) -> Cell | None:
-    found = exhibit.cells if exhibit is not None else ()
-    return next((each for each in found if (each.row, each.column) == (cell.row, cell.column)), None)
+    cells = exhibit.cells if exhibit is not None else ()
+    return next((other for other in cells if (other.row, other.column) == (cell.row, cell.column)), None)
 
 
 def _claim_of(exhibit: Exhibit | None, claim: Claim) -> Claim | None:
-    found = exhibit.claims if exhibit is not None else ()
-    return next((each for each in found if each.text == claim.text), None)
+    claims = exhibit.claims if exhibit is not None else ()
+    return next((other for other in claims if other.text == claim.text), None)
 
 
 def _cell(
@@ -76,18 +78,18 @@ def _cell(
     interpretations: Mapping[str, Exhibit | None],
     control: Exhibit | None,
 ) -> Cell:
-    drawn = [each.ours for exhibit in seeds for each in [_cell_of(exhibit, cell)] if each is not None]
-    known = tuple(each for each in drawn if each is not None)
+    drawn = [value.ours for exhibit in seeds for value in [_cell_of(exhibit, cell)] if value is not None]
+    known = tuple(value for value in drawn if value is not None)
     other = _cell_of(control, cell)
     return replace(
         cell,
         ours=median(known) if len(known) > 1 else cell.ours,
         spread=known,
         interpretations=tuple(
-            AlternativeFigure(switch, found.ours, exhibit.verdict(found))
+            AlternativeFigure(switch, match.ours, exhibit.verdict(match))
             for switch, exhibit in interpretations.items()
-            for found in [_cell_of(exhibit, cell)]
-            if exhibit is not None and found is not None and found.ours != cell.ours
+            for match in [_cell_of(exhibit, cell)]
+            if exhibit is not None and match is not None and match.ours != cell.ours
         ),
         control=None if other is None else other.ours,
     )
@@ -100,7 +102,7 @@ def _claim(
     control: Exhibit | None,
 ) -> Claim:
     by_seed = _outcomes({str(seed): exhibit for seed, exhibit in seeds.items()}, claim)
-    held = {each.holds for each in by_seed}
+    held = {trial.holds for trial in by_seed}
     return replace(
         claim,
         holds=claim.holds if len(held) < 2 else None,
@@ -112,31 +114,31 @@ def _claim(
 
 def _outcomes(exhibits: Mapping[str, Exhibit | None], claim: Claim) -> tuple[Trial, ...]:
     return tuple(
-        Trial(of, found.holds, found.evidence)
+        Trial(of, match.holds, match.evidence)
         for of, exhibit in exhibits.items()
-        for found in [_claim_of(exhibit, claim)]
-        if found is not None
+        for match in [_claim_of(exhibit, claim)]
+        if match is not None
     )
 
 
 def _chart(place: int, chart: Chart, seeds: Sequence[Exhibit]) -> Chart:
     """Draw the median over the seeds, where every seed has a point at the same place."""
     others = [exhibit.charts[place] for exhibit in seeds if len(exhibit.charts) > place]
-    return replace(chart, series=tuple(_series(each, others) for each in chart.series))
+    return replace(chart, series=tuple(_series(series, others) for series in chart.series))
 
 
 def _series(series: Series, charts: Sequence[Chart]) -> Series:
     same = [
-        each
+        other
         for chart in charts
-        for each in chart.series
-        if (each.name, each.published, each.x) == (series.name, series.published, series.x)
+        for other in chart.series
+        if (other.name, other.published, other.x) == (series.name, series.published, series.x)
     ]
     if series.published or len(same) < 2 or len(same) < len(charts):
         return series
-    drawn = [[y for y in each if y is not None] for each in zip(*(s.y for s in same), strict=True)]
+    drawn = [[y for y in values if y is not None] for values in zip(*(s.y for s in same), strict=True)]
     return replace(
         series,
-        y=tuple(median(each) if each else None for each in drawn),
-        spread=tuple(median_interval(each) if len(each) > 1 else None for each in drawn),
+        y=tuple(median(values) if values else None for values in drawn),
+        spread=tuple(median_interval(values) if len(values) > 1 else None for values in drawn),
     )

@@ -111,7 +111,7 @@ def reproduce(
     results = done.to_dict()
     differing = [] if other is None else deviations(results, other)
     if as_json:
-        compared = {"deviations": [asdict(each) for each in differing]} if other is not None else {}
+        compared = {"deviations": [asdict(deviation) for deviation in differing]} if other is not None else {}
         document = {"page": str(done.page), **results, **compared}
         print_json("reproduce", msgspec.convert(document, ReproduceShape))
     else:
@@ -151,12 +151,15 @@ def _holding(counts: Mapping[Conclusion, int]) -> str:
     return f"{counts['holds']} of {n_tested}" if n_tested else ""
 
 
-def _show_deviations(found: Sequence[Deviation]) -> None:
-    if not found:
+def _show_deviations(deviations: Sequence[Deviation]) -> None:
+    if not deviations:
         echo("Every figure and conclusion is that of the other run.")
         return
     print_table(
-        f"{len(found)} figures and conclusions that differ from the other run",
+        f"{len(deviations)} figures and conclusions that differ from the other run",
         ["paper", "exhibit", "what", "here", "there"],
-        [[each.paper, each.exhibit, each.what, each.here, each.there] for each in found],
+        [
+            [deviation.paper, deviation.exhibit, deviation.what, deviation.here, deviation.there]
+            for deviation in deviations
+        ],
     )

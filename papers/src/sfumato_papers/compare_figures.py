@@ -62,4 +62,4 @@ def exhibit(
 
 def not_empty(series: Iterable[Series]) -> tuple[Series, ...]:
     """Leave out the curves of which nothing was measured."""
-    return tuple(each for each in series if each.x)
+    return tuple(line for line in series if line.x)

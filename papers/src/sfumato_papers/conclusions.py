@@ -69,7 +69,7 @@ class Viewpoint:
         """Count those of some that one of the others dominates."""
         losers, winners = tuple(some), tuple(others)
         frontier = self.frontier((*losers, *winners))
-        return sum(bool(set(frontier.dominated_by(each)) & set(winners)) for each in losers)
+        return sum(bool(set(frontier.dominated_by(loser)) & set(winners)) for loser in losers)
 
     def shares(
         self, candidates: Iterable[Candidate], explored: Exploration
@@ -87,8 +87,8 @@ def _share(value: float | None, nothing: float | None, everything: float | None)
 
 
 def _value_of(explored: Exploration, sanitizer: str, measure: str) -> float | None:
-    made = explored.find(sanitizer)
-    return None if made is None else made.value(measure)
+    candidate = explored.find(sanitizer)
+    return None if candidate is None else candidate.value(measure)
 
 
 def _better_trivial(explored: Exploration, measure: str) -> float | None:
@@ -101,7 +101,7 @@ def _better_trivial(explored: Exploration, measure: str) -> float | None:
     sign = 1 if gain.better == "higher" else -1
     least = min(sign * end for end in gain.interval or (gain.value,))
     known = [_value_of(explored, name, measure) for name in _BOTH_TRIVIAL]
-    best = max((sign * each for each in known if each is not None), default=None)
+    best = max((sign * value for value in known if value is not None), default=None)
     return None if best is None or least <= best else sign * best
 
 
@@ -128,10 +128,10 @@ _MOOT = (
 
 def _modest_privacy(view: Viewpoint, explored: Exploration) -> _Judgement:
     """Look for the release that keeps most utility among those that leave at most half of the knowledge."""
-    modest = [each for each in view.shares(explored.made, explored) if each[0] <= _HALF]
+    modest = [share for share in view.shares(explored.made, explored) if share[0] <= _HALF]
     if not modest:
         return None, "No release leaves the adversary with at most half."
-    learned, kept, best = max(modest, key=lambda each: each[1])
+    learned, kept, best = max(modest, key=lambda share: share[1])
     return (
         kept < ALMOST_NOTHING,
         f"{best.recipe} leaves the adversary {learned:.0%} and the researcher {kept:.0%}.",
@@ -142,8 +142,8 @@ def _closeness_best(view: Viewpoint, explored: Exploration) -> _Judgement:
     """Count the releases under another model that one under t-closeness dominates, and the reverse."""
     close = _of_model(explored, "t-closeness")
     others = {title: _of_model(explored, name) for title, name in _MODELS.items() if name != "t-closeness"}
-    wins = {title: view.n_dominated(made, close) for title, made in others.items()}
-    losses = {title: view.n_dominated(close, made) for title, made in others.items()}
+    wins = {title: view.n_dominated(candidates, close) for title, candidates in others.items()}
+    losses = {title: view.n_dominated(close, candidates) for title, candidates in others.items()}
     if min(map(len, (close, *others.values()))) < _ENOUGH:
         return None, f"Fewer than {_ENOUGH} releases under some model were made."
     counts = "; ".join(
@@ -190,10 +190,10 @@ def _buckets_better(view: Viewpoint, explored: Exploration) -> _Judgement:
 def worth_its_risk(views: tuple[Viewpoint, ...], explored: Exploration) -> Claim:
     """Compare the researcher's gain with the adversary's, which are on one scale."""
     gains = [view for view in views if view.key != "losses"]
-    made = [c for c in explored.made if c.recipe.sanitizer not in TRIVIAL]
+    candidates = [c for c in explored.made if c.recipe.sanitizer not in TRIVIAL]
     summaries, counts = [], []
     for view in gains:
-        both = [(c.value(view.privacy), c.value(view.utility), c) for c in made]
+        both = [(c.value(view.privacy), c.value(view.utility), c) for c in candidates]
         worth = [c for learned, gained, c in both if _above(gained, learned)]
         methods = sorted({c.recipe.sanitizer for c in worth})
         counts.append(len(worth))
@@ -204,7 +204,7 @@ def worth_its_risk(views: tuple[Viewpoint, ...], explored: Exploration) -> Claim
     return Claim(
         "No release gives the researcher more than it gives the adversary, both counted as accuracy beyond a "
         "trivial release.",
-        not any(counts) if made else None,
+        not any(counts) if candidates else None,
         "; ".join(summaries) + ".",
     )
 

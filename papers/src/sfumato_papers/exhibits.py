@@ -204,8 +204,8 @@ class Claim:
     @property
     def conclusion(self) -> Conclusion:
         """The verdict on the sentence over all settings."""
-        by_seed = _known(each.holds for each in self.seeds) or _known([self.holds])
-        by_interpretation = {*by_seed, *_known(each.holds for each in self.interpretations)}
+        by_seed = _known(trial.holds for trial in self.seeds) or _known([self.holds])
+        by_interpretation = {*by_seed, *_known(trial.holds for trial in self.interpretations)}
         if not by_interpretation:
             return "nothing to destroy" if self.is_moot else "open"
         if by_interpretation == {False}:
@@ -218,7 +218,7 @@ class Claim:
 
 
 def _known(answers: Iterable[bool | None]) -> set[bool]:
-    return {each for each in answers if each is not None}
+    return {answer for answer in answers if answer is not None}
 
 
 @dataclass(frozen=True)
@@ -330,15 +330,18 @@ class Exhibit:
 
     def best(self, cell: Cell) -> tuple[Verdict, str]:
         """Return the best verdict under any interpretation, and that interpretation (none if it is ours)."""
-        every = [(self.verdict(cell), ""), *((each.verdict, each.switch) for each in cell.interpretations)]
+        every = [
+            (self.verdict(cell), ""),
+            *((figure.verdict, figure.switch) for figure in cell.interpretations),
+        ]
         return min(every, key=lambda pair: VERDICTS.index(pair[0]))
 
     def _keeps_trend(self, cell: Cell) -> bool:
         """Return whether the figures of the cell's series are in the paper's order."""
         known = [
-            (each.ours, each.figure)
-            for each in self.cells
-            if each.trend == cell.trend and each.ours is not None and each.figure is not None
+            (other.ours, other.figure)
+            for other in self.cells
+            if other.trend == cell.trend and other.ours is not None and other.figure is not None
         ]
         pairs = [(a, b) for a, b in combinations(known, 2) if a[1] != b[1]]
         kept = [(a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs]
@@ -370,11 +373,11 @@ class Exhibit:
                     "tolerance": cell.tolerance,
                     "verdict": self.verdict(cell),
                     "repeated": cell.is_repeated,
-                    "seeds": [json_value(each) for each in cell.spread],
-                    "interval": cell.interval and [json_value(each) for each in cell.interval],
+                    "seeds": [json_value(value) for value in cell.spread],
+                    "interval": cell.interval and [json_value(value) for value in cell.interval],
                     "interpretations": {
-                        each.switch: {"ours": json_value(each.ours), "verdict": each.verdict}
-                        for each in cell.interpretations
+                        figure.switch: {"ours": json_value(figure.ours), "verdict": figure.verdict}
+                        for figure in cell.interpretations
                     },
                     "control": json_value(cell.control),
                 }
@@ -390,10 +393,10 @@ class Exhibit:
                     "conclusion": claim.conclusion,
                     "holds": claim.holds,
                     "evidence": claim.evidence,
-                    "seeds": {each.of: each.holds for each in claim.seeds},
+                    "seeds": {trial.of: trial.holds for trial in claim.seeds},
                     "interpretations": {
-                        each.of: {"holds": each.holds, "evidence": each.evidence}
-                        for each in claim.interpretations
+                        trial.of: {"holds": trial.holds, "evidence": trial.evidence}
+                        for trial in claim.interpretations
                     },
                     "control": claim.control
                     and {"holds": claim.control.holds, "evidence": claim.control.evidence},

@@ -165,7 +165,7 @@ class Exploration:
     @property
     def made(self) -> tuple[Candidate, ...]:
         """The feasible candidates."""
-        return tuple(each for each in self.candidates if each.infeasible is None)
+        return tuple(candidate for candidate in self.candidates if candidate.infeasible is None)
 
     def find(self, sanitizer: str, model: Mapping[str, Any] | None = None, **wanted: Any) -> Candidate | None:
         """Return the first candidate of a sanitizer whose parameters include these.
@@ -179,9 +179,9 @@ class Exploration:
         wanted
             Other parameters of the sanitizer.
         """
-        asked = wanted if model is None else {**wanted, "model": model}
-        found = (c for c in self.made if c.recipe.sanitizer == sanitizer)
-        return next((c for c in found if _includes(c.recipe.parameters, asked)), None)
+        parameters = wanted if model is None else {**wanted, "model": model}
+        candidates = (c for c in self.made if c.recipe.sanitizer == sanitizer)
+        return next((c for c in candidates if _includes(c.recipe.parameters, parameters)), None)
 
     def release(self, candidate: Candidate) -> Release:
         """Make the release of a candidate again."""

@@ -67,7 +67,9 @@ class Ambiguity:
             "question": self.question,
             "quotation": self.quotation,
             "source": self.source,
-            "interpretations": {each.key: each.words for each in self.interpretations},
+            "interpretations": {
+                interpretation.key: interpretation.words for interpretation in self.interpretations
+            },
             "ours": self.ours.key,
             "why": self.why,
         }

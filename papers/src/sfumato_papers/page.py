@@ -83,7 +83,7 @@ def _summary(exhibits: Sequence[Exhibit]) -> _Summary:
         counted(exhibits, by_any_interpretation=True),
         concluded(exhibits),
         concluded(exhibits, ours=True),
-        sum(bool(each.interpretation) for each in best_matches(exhibits)),
+        sum(bool(match.interpretation) for match in best_matches(exhibits)),
         reproduced_otherwise(exhibits),
         not_reproduced(exhibits),
     )

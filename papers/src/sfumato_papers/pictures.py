@@ -132,7 +132,9 @@ def _draw_bars(axes: Axes, chart: Chart) -> None:
 
 def _draw_spread(axes: Axes, series: Series, places: Sequence[float | str], colour: str) -> None:
     """Draw the interval of the median over the seeds around each point that has one."""
-    around = [(place, *each) for place, each in zip(places, series.spread, strict=False) if each is not None]
+    around = [
+        (place, *spread) for place, spread in zip(places, series.spread, strict=False) if spread is not None
+    ]
     if around:
         x, low, high = zip(*around, strict=True)
         axes.vlines(x, low, high, colors=colour, linewidth=1.1, alpha=0.75)
@@ -144,13 +146,13 @@ def _known(series: Series) -> list[tuple[float | str, float]]:
 
 def _places(series: Sequence[Series]) -> dict[str, int]:
     """Return the place of every word on the x axis, in the order of their first appearance."""
-    names = dict.fromkeys(str(x) for each in series for x in each.x)
+    names = dict.fromkeys(str(x) for line in series for x in line.x)
     return {name: place for place, name in enumerate(names)}
 
 
 def _looks(series: Sequence[Series]) -> dict[str, tuple[str, str, object]]:
     """Give each curve a colour, a mark and dashes; the paper's points share those of ours."""
-    names = dict.fromkeys(each.name for each in series)
+    names = dict.fromkeys(line.name for line in series)
     return {
         name: (
             COLOURS[i % len(COLOURS)],

@@ -82,7 +82,9 @@ class Published:
 def published(paper: str, exhibit: str) -> Published:
     """Return what a paper prints in a table or Figure."""
     written: dict[str, Any] = _file()[paper][exhibit]
-    lists: dict[str, Any] = {name: tuple(each) for name, each in written.items() if isinstance(each, list)}
+    lists: dict[str, Any] = {
+        name: tuple(values) for name, values in written.items() if isinstance(values, list)
+    }
     return Published(**(written | lists))
 
 

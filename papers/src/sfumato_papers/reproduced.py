@@ -39,8 +39,8 @@ class BestMatch:
     @property
     def ours(self) -> float | None:
         """The figure under that interpretation."""
-        found = (other.ours for other in self.cell.interpretations if other.switch == self.interpretation)
-        return next(found) if self.interpretation else self.cell.ours
+        figures = (other.ours for other in self.cell.interpretations if other.switch == self.interpretation)
+        return next(figures) if self.interpretation else self.cell.ours
 
     @property
     def is_reproduced(self) -> bool:
@@ -90,13 +90,13 @@ def best_matches(exhibits: Iterable[Exhibit]) -> list[BestMatch]:
 
 def not_reproduced(exhibits: Iterable[Exhibit]) -> list[BestMatch]:
     """Return the published figures that no interpretation reproduces."""
-    return [each for each in best_matches(exhibits) if not each.is_reproduced]
+    return [match for match in best_matches(exhibits) if not match.is_reproduced]
 
 
 def reproduced_otherwise(exhibits: Iterable[Exhibit]) -> list[BestMatch]:
     """Return the published figures that only another interpretation than ours reproduces."""
     return [
-        each
-        for each in best_matches(exhibits)
-        if each.is_reproduced and each.exhibit.verdict(each.cell) not in REPRODUCED
+        match
+        for match in best_matches(exhibits)
+        if match.is_reproduced and match.exhibit.verdict(match.cell) not in REPRODUCED
     ]

@@ -56,7 +56,7 @@ class Extent:
 
     def settings(self, paper: Paper) -> Settings:
         """Return all settings in which a paper is rerun."""
-        mine = {each.key for each in paper.ambiguities}
+        mine = {ambiguity.key for ambiguity in paper.ambiguities}
         first = Setting(
             interpretations=chosen(
                 paper.ambiguities, [s for s in self.interpretations if s.partition("=")[0] in mine]
@@ -117,13 +117,13 @@ class Reproduction:
                 key: {
                     "citation": paper(key).citation,
                     "doi": paper(key).doi,
-                    "ambiguities": [each.to_dict() for each in paper(key).ambiguities],
+                    "ambiguities": [ambiguity.to_dict() for ambiguity in paper(key).ambiguities],
                     "verdicts": counted(exhibits),
                     "verdicts-by-any-interpretation": counted(exhibits, by_any_interpretation=True),
                     "conclusions": concluded(exhibits),
                     "tests-of-ours": concluded(exhibits, ours=True),
-                    "reproduced-otherwise": [each.to_dict() for each in reproduced_otherwise(exhibits)],
-                    "not-reproduced": [each.to_dict() for each in not_reproduced(exhibits)],
+                    "reproduced-otherwise": [match.to_dict() for match in reproduced_otherwise(exhibits)],
+                    "not-reproduced": [match.to_dict() for match in not_reproduced(exhibits)],
                     "exhibits": [exhibit.to_dict() for exhibit in exhibits],
                 }
                 for key, exhibits in self.papers.items()
@@ -146,8 +146,8 @@ def paper(key: str) -> Paper:
     if key not in PAPERS:
         hint = errors.suggestion(key, PAPERS) or f"; there are {', '.join(PAPERS)} and all"
         raise errors.ParameterError(f"no paper {key!r}{hint}")
-    found: Paper = import_module(f"sfumato_papers.{key.replace('-', '_')}").PAPER
-    return found
+    rerun: Paper = import_module(f"sfumato_papers.{key.replace('-', '_')}").PAPER
+    return rerun
 
 
 def reproduce(
@@ -180,23 +180,23 @@ def reproduce(
     begun
         Called with a sentence when an experiment begins.
     """
-    chosen_papers = {each.key: each for each in map(paper, dict.fromkeys(papers))}
+    chosen_papers = {rerun.key: rerun for rerun in map(paper, dict.fromkeys(papers))}
     extent = extent or (QUICKLY if quick else FULLY)
     # refuse an interpretation that none of the papers has, before anything is run
-    chosen([a for each in chosen_papers.values() for a in each.ambiguities], extent.interpretations)
-    settings = {key: extent.settings(each) for key, each in chosen_papers.items()}
+    chosen([a for rerun in chosen_papers.values() for a in rerun.ambiguities], extent.interpretations)
+    settings = {key: extent.settings(rerun) for key, rerun in chosen_papers.items()}
     explored: dict[Variant, Exploration] = {}
     needed = _needed(chosen_papers, settings, quick=quick)
     for number, variant in enumerate(needed, start=1):
         begun(f"Experiment {number} of {len(needed)}: {variant.name}")
         explored[variant] = run(variant, folder, workers=workers, progress=progress)
     exhibits = {
-        key: _merged_exhibits(each, settings[key], explored, folder, quick=quick)
-        for key, each in chosen_papers.items()
+        key: _merged_exhibits(rerun, settings[key], explored, folder, quick=quick)
+        for key, rerun in chosen_papers.items()
     }
     done = Reproduction(exhibits, quick, extent, folder, provenance(explored.values()))
     _write(done.results, json.dumps(done.to_dict(), indent=1, ensure_ascii=False, allow_nan=False))
-    shown = {chosen_papers[key]: each for key, each in exhibits.items()}
+    shown = {chosen_papers[key]: merged for key, merged in exhibits.items()}
     page = reproduction_html(
         shown,
         quick=quick,
@@ -212,15 +212,15 @@ def reproduce(
 
 def _needed(papers: Mapping[str, Paper], settings: Mapping[str, Settings], *, quick: bool) -> list[Variant]:
     """Return what to explore, each variant once; our interpretation of all papers comes first."""
-    under = {key: each.every for key, each in settings.items()}
+    under = {key: setting.every for key, setting in settings.items()}
     most = max(map(len, under.values()), default=0)
     return list(
         dict.fromkeys(
             experiment.under(setting, quick=quick)
             for place in range(most)
-            for key, each in papers.items()
+            for key, rerun in papers.items()
             for setting in under[key][place : place + 1]
-            for experiment in each.experiments
+            for experiment in rerun.experiments
         )
     )
 
@@ -236,15 +236,19 @@ def _merged_exhibits(
     """Read the exhibits of a paper in every setting, and merge them."""
 
     def exhibits(setting: Setting) -> tuple[Exhibit, ...]:
-        variants = {each.name: each.under(setting, quick=quick) for each in paper.experiments}
-        explorations = Explorations({n: explored[each] for n, each in variants.items()}, quick, setting)
+        variants = {
+            experiment.name: experiment.under(setting, quick=quick) for experiment in paper.experiments
+        }
+        explorations = Explorations(
+            {n: explored[experiment] for n, experiment in variants.items()}, quick, setting
+        )
         with _changes_blamed(paper, variants.values(), folder):
             return paper.exhibits(explorations)
 
-    by_seed = {each.seed: exhibits(each) for each in settings.seeds}
+    by_seed = {setting.seed: exhibits(setting) for setting in settings.seeds}
     cases = Cases(
         by_seed,
-        {switch: exhibits(each) for switch, each in settings.interpretations.items()},
+        {switch: exhibits(setting) for switch, setting in settings.interpretations.items()},
         exhibits(settings.control) if settings.control else (),
     )
     return (*cases.merged(), *paper.over_seeds(by_seed))
@@ -256,10 +260,10 @@ def _changes_blamed(paper: Paper, variants: Iterable[Variant], folder: Path) -> 
     try:
         yield
     except (LookupError, ValueError, TypeError) as error:
-        changed = [each for each in variants if each.is_changed(folder)]
+        changed = [variant for variant in variants if variant.is_changed(folder)]
         if not changed:
             raise
-        names = ", ".join(each.file_name for each in changed)
+        names = ", ".join(variant.file_name for variant in changed)
         raise errors.UserError(
             f"the tables of {paper.key} cannot be read from what was explored: in {folder} {names} was "
             "changed and may lack what they show; remove the file, and it is written again"

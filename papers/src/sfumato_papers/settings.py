@@ -37,7 +37,7 @@ class Setting:
     @property
     def suffix(self) -> str:
         """The suffix that distinguishes the files of this setting from those of the first."""
-        parts = [each.replace("=", "-") for each in self.interpretations]
+        parts = [switch.replace("=", "-") for switch in self.interpretations]
         parts += ["control"] * self.is_control
         parts += [f"seed-{self.seed}"] * (self.seed != FIRST_SEED)
         return "".join(f"-{part}" for part in parts)
@@ -57,7 +57,7 @@ class Setting:
         return replace(
             self,
             seed=self.seed if by_chance else FIRST_SEED,
-            interpretations=tuple(each for each in self.interpretations if each in switches),
+            interpretations=tuple(switch for switch in self.interpretations if switch in switches),
             is_control=self.is_control and has_control,
         )
 

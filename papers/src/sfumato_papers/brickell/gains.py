@@ -101,8 +101,8 @@ def _at_medians(explored: Exploration, target: str) -> tuple[str, ...]:
     """Say what the gains are where the records were cut without a view to what the researcher learns."""
     gains = _gains([row for row in rows(explored, "") if row.is_sanitized], target)
     each_gain = (
-        f"{label}: adversary {each['adversary']:.2f}, researcher {_best(each):.2f}"
-        for label, each in gains.items()
+        f"{label}: adversary {gain['adversary']:.2f}, researcher {_best(gain):.2f}"
+        for label, gain in gains.items()
     )
     return (f"Gains with cuts at medians instead: {'; '.join(each_gain)}.",) if gains else ()
 
@@ -154,7 +154,7 @@ def _gain_cells(shown: Iterable[Row], gains: _Gains) -> list[Cell]:
 
 def _chart(title: str, shown: Iterable[Row], gains: _Gains) -> Chart:
     labels = [row.label for row in shown if row.label in gains]
-    names = dict.fromkeys(who for each in gains.values() for who in each)
+    names = dict.fromkeys(who for gain in gains.values() for who in gain)
     return Chart(
         title,
         "release",
@@ -165,7 +165,7 @@ def _chart(title: str, shown: Iterable[Row], gains: _Gains) -> Chart:
 
 
 def _adversary_ahead(shown: Iterable[Row], gains: _Gains, words: Quotation) -> Claim:
-    ahead, behind = _split(shown, gains, lambda each: each["adversary"] > _best(each))
+    ahead, behind = _split(shown, gains, lambda gain: gain["adversary"] > _best(gain))
     leads = {label: gains[label]["adversary"] - _best(gains[label]) for label in (*ahead, *behind)}
     least = min(leads, key=lambda label: leads[label], default="")
     smallest = f"; the smallest lead is {leads[least]:.2f} points at {least}" if leads else ""
@@ -220,9 +220,9 @@ def _privacy_destroys(shown: Sequence[Row], gains: _Gains, target: str) -> tuple
         and row.label in gains
         and gains[row.label]["adversary"] <= _MODEST * whole["adversary"]
     ]
-    left = {label: max(_best(gains[label]), 0.0) / _best(whole) for label in modest}
-    holds = all(share < _DESTROYED for share in left.values()) if left else None
-    what_is_left = listed(left, ".0%") or "no release halves the adversary's"
+    remaining = {label: max(_best(gains[label]), 0.0) / _best(whole) for label in modest}
+    holds = all(share < _DESTROYED for share in remaining.values()) if remaining else None
+    what_is_left = listed(remaining, ".0%") or "no release halves the adversary's"
     return (Claim(text, holds, f"Left of the researcher's gain: {what_is_left}", words),)
 
 

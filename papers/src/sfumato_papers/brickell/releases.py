@@ -80,10 +80,10 @@ def rows(explored: Exploration, target: str) -> list[Row]:
         if c.recipe.sanitizer == "mondrian" and c.recipe.parameters.get("target", "") == target
     }
     between = [
-        Row(label, made, is_substitute=made is not candidate)
+        Row(label, substitute, is_substitute=substitute is not candidate)
         for label, candidate in sorted(latest.items(), key=lambda pair: _place(pair[1]))
-        for made in [candidate if candidate.infeasible is None else suppressed]
-        if made is not None
+        for substitute in [candidate if candidate.infeasible is None else suppressed]
+        if substitute is not None
     ]
     first = [Row(INTACT, intact)] if intact else []
     return [*first, *between, *([Row(SUPPRESSED, suppressed)] if suppressed else [])]

@@ -53,11 +53,18 @@ def _table_2(explored: Exploration) -> Exhibit:
     utilities = {name: workload(whole, name) if whole else None for name in known.figures}
     cells = [
         Cell(name, column, 100 * share, known.figure(name, column), known.tolerance)
-        for name, each in utilities.items()
-        if each is not None
-        for column, share in (("intact", each.detail["accuracy"]), ("suppressed", each.baseline or 0.0))
+        for name, measurement in utilities.items()
+        if measurement is not None
+        for column, share in (
+            ("intact", measurement.detail["accuracy"]),
+            ("suppressed", measurement.baseline or 0.0),
+        )
     ]
-    drops = {name: 100 * (each.value or 0.0) for name, each in utilities.items() if each is not None}
+    drops = {
+        name: 100 * (measurement.value or 0.0)
+        for name, measurement in utilities.items()
+        if measurement is not None
+    }
     steepest = max(drops, key=lambda name: drops[name]) if drops else ""
     others = [drop for name, drop in drops.items() if name != steepest]
     claim = Claim(
@@ -113,7 +120,7 @@ def _table_3(explored: Exploration, partitions: Exploration, target: str) -> Exh
 
 
 def _barely_changes(learned: Mapping[str, float]) -> Claim:
-    left = {
+    remaining = {
         label: gain / learned[INTACT]
         for label, gain in learned.items()
         if label.startswith("k") and learned.get(INTACT)
@@ -121,8 +128,8 @@ def _barely_changes(learned: Mapping[str, float]) -> Claim:
     return Claim(
         "k-anonymity hardly lowers what the adversary learns, even for a large k "
         f"(at least {_BARELY:.0%} remain).",
-        min(left.values()) >= _BARELY if left else None,
-        "Of A_know of the table as it is remains: " + listed(left, ".0%"),
+        min(remaining.values()) >= _BARELY if remaining else None,
+        "Of A_know of the table as it is remains: " + listed(remaining, ".0%"),
         quotation("brickell", "barely-changes"),
     )
 
@@ -169,9 +176,9 @@ def _fewer(document: Any) -> None:
             for name, values in _QUICK.items():
                 if name in given:
                     given[name] = values
-    for each in document["measure"]["utility"]:
-        if "workload-utility" in each:
-            each["workload-utility"]["folds"] = 3
+    for entry in document["measure"]["utility"]:
+        if "workload-utility" in entry:
+            entry["workload-utility"]["folds"] = 3
 
 
 def _fewer_attributes(document: Any) -> None:

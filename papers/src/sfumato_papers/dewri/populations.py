@@ -16,13 +16,15 @@ _COMPARED = ("figure-6", "figure-7", "figure-11", "questions")
 
 def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exhibit, ...]:
     """Return how far every published answer moves with the population that the search begins with."""
-    found: dict[str, list[float]] = {}
+    figures_of: dict[str, list[float]] = {}
     for exhibits in by_seed.values():
         for exhibit in exhibits:
             for cell in exhibit.cells if exhibit.key in _COMPARED else ():
                 if cell.published is not None and cell.ours is not None:
-                    found.setdefault(f"{cell.row}: {cell.column}", []).append(cell.ours)
-    moved = {name: _range(each) for name, each in found.items() if len(each) == len(by_seed) > 1}
+                    figures_of.setdefault(f"{cell.row}: {cell.column}", []).append(cell.ours)
+    moved = {
+        name: _range(figures) for name, figures in figures_of.items() if len(figures) == len(by_seed) > 1
+    }
     largest = max(moved, key=lambda name: moved[name], default="")
     claim = Claim(
         "Different initial populations make no significant difference (no answer of any seed lies farther "
@@ -33,7 +35,9 @@ def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exh
         else NOT_COMPUTED,
         quotation("dewri", "initial-populations"),
     )
-    cells = tuple(Cell(name, "largest distance from the median", each) for name, each in moved.items())
+    cells = tuple(
+        Cell(name, "largest distance from the median", distance) for name, distance in moved.items()
+    )
     return (
         Exhibit(
             "initial-populations",
@@ -47,4 +51,4 @@ def initial_populations(by_seed: Mapping[int, tuple[Exhibit, ...]]) -> tuple[Exh
 
 def _range(figures: list[float]) -> float:
     middle = median(figures)
-    return max(abs(each - middle) for each in figures) / abs(middle) if middle else 0.0
+    return max(abs(figure - middle) for figure in figures) / abs(middle) if middle else 0.0

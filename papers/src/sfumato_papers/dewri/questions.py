@@ -21,15 +21,15 @@ def questions(whole: Exploration, safety: Exploration, *, quick: bool) -> Exhibi
     cells: list[Cell] = []
     claims: list[Claim] = []
     for question, printed in published("dewri", "questions").figures.items():
-        found = _solutions_for(question, whole, safety)
+        candidates = _solutions_for(question, whole, safety)
         wanted = {name: float(figure) for name, figure in printed.items()}
-        best = _best(found, question)
+        best = _best(candidates, question)
         cells += [
             cell("dewri", "questions", question, name, best[name], series=question)
             for name in wanted
             if name in best
         ]
-        claims.append(_answer_claim(question, found, wanted, quick=quick))
+        claims.append(_answer_claim(question, candidates, wanted, quick=quick))
     best = _best(solutions(safety, GUARANTEE), _COMBINED)
     claims.append(
         Claim(
@@ -53,13 +53,13 @@ def _solutions_for(question: str, whole: Exploration, safety: Exploration) -> li
     return solutions(whole, ZERO if "weighted-k" in question else some(0.1))
 
 
-def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
+def _best(solutions: Sequence[Solution], question: str) -> dict[str, float]:
     """Return the figures of the release that answers a question."""
-    if not found:
+    if not solutions:
         return {}
     # which measure l stands for depends on the interpretation of the paper
-    diversity = diversity_of(found[0].candidate.recipe.parameters["model"])
-    answer = ask([s.candidate for s in found], re.sub(r"\bl\b", diversity, question))
+    diversity = diversity_of(solutions[0].candidate.recipe.parameters["model"])
+    answer = ask([s.candidate for s in solutions], re.sub(r"\bl\b", diversity, question))
     if answer.candidate is None:
         return {}
     values = {m.measure: m.value for m in answer.candidate.measurements}
@@ -68,18 +68,18 @@ def _best(found: Sequence[Solution], question: str) -> dict[str, float]:
 
 
 def _answer_claim(
-    question: str, found: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool
+    question: str, solutions: Sequence[Solution], wanted: Mapping[str, float], *, quick: bool
 ) -> Claim:
     """Judge whether some release keeps the limits of a question and achieves the paper's answer."""
     what = " and ".join(f"{name} of {least:,.0f}" for name, least in wanted.items())
     limits = question.partition(" where ")[2]
     text = f"A release with {limits} has a {what}."
-    if not found:
+    if not solutions:
         return Claim(text, None, NOT_COMPUTED, quotation("dewri", question))
     answered = " and ".join(f"{name} >= {least:.0f}" for name, least in wanted.items())
-    within_limits = _best(found, f"min loss where {limits} and {answered}")
-    anyway = _best(found, f"min loss where {answered}")
-    best = _best(found, question)
+    within_limits = _best(solutions, f"min loss where {limits} and {answered}")
+    anyway = _best(solutions, f"min loss where {answered}")
+    best = _best(solutions, question)
     words = (
         [f"the best within the limits: {', '.join(f'{n} {best[n]:,.4g}' for n in wanted)}"] if best else []
     )

@@ -77,7 +77,7 @@ def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
         questions(whole, safety, quick=explorations.quick),
     )
     if explorations.quick:
-        searched = tuple(replace(each, notes=(*each.notes, _QUICK_NOTE)) for each in searched)
+        searched = tuple(replace(exhibit, notes=(*exhibit.notes, _QUICK_NOTE)) for exhibit in searched)
     return (_data(whole), _table_2(), *searched)
 
 
@@ -112,8 +112,12 @@ def _table_2() -> Exhibit:
             *measure(release, ["k-anonymity", "weighted-k"]),
             *measure(guarded, ["probabilistic-diversity"]),
         ]
-        for column, each in zip(("k", "weighted-k", "l"), measurements, strict=True):
-            ours = np.floor(each.value) if column == "l" and each.value is not None else each.value
+        for column, measurement in zip(("k", "weighted-k", "l"), measurements, strict=True):
+            ours = (
+                np.floor(measurement.value)
+                if column == "l" and measurement.value is not None
+                else measurement.value
+            )
             cells.append(cell("dewri", "table-2", name, column, ours))
     first, second = (c.ours for c in cells if c.column == "weighted-k")
     claims = (
@@ -128,20 +132,20 @@ def _table_2() -> Exhibit:
 
 
 def _figure_6(whole: Exploration) -> Exhibit:
-    key, found = "figure-6", solutions(whole, ZERO)
+    key, solved = "figure-6", solutions(whole, ZERO)
     ((row, printed),) = published("dewri", key).figures.items()
     limit = float(row.split("%")[0])
-    answer, low = (_most_weighted(within(found, loss)) for loss in (limit, _LOW_LOSS))
+    answer, low = (_most_weighted(within(solved, loss)) for loss in (limit, _LOW_LOSS))
     cells = [] if answer is None else [cell("dewri", key, row, "weighted-k", answer.weighted_k)]
     shown = {"at little loss": low, "at the paper's loss": answer}
-    sizes = {name: _class_sizes(whole, each) for name, each in shown.items() if each is not None}
+    sizes = {name: _class_sizes(whole, chosen) for name, chosen in shown.items() if chosen is not None}
     charts = (
         Chart(
             "Weighted-k against general loss",
             "weighted-k",
             "general loss in per cent",
             (
-                points("solutions", found, lambda s: s.weighted_k, lambda s: s.general),
+                points("solutions", solved, lambda s: s.weighted_k, lambda s: s.general),
                 Series("the paper's answer", (float(printed["weighted-k"]),), (limit,), published=True),
             ),
             shape="points",
@@ -150,18 +154,18 @@ def _figure_6(whole: Exploration) -> Exhibit:
             "Records in groups of at most so many",
             "size of the group",
             "share of the records in per cent",
-            tuple(_cumulated(name, each) for name, each in sizes.items()),
+            tuple(_cumulated(name, chosen) for name, chosen in sizes.items()),
             log_x=True,
         ),
     )
-    steps = [(loss, _most_weighted(within(found, loss))) for loss in (20, 22, 25)]
+    steps = [(loss, _most_weighted(within(solved, loss))) for loss in (20, 22, 25)]
     words = [f"{s.weighted_k:,.0f} at {loss}%" for loss, s in steps if s is not None]
     notes = [f"Weighted-k {', '.join(words)}."] if words else []
     return exhibit("dewri", key, cells, claims=_size_claims(sizes), charts=charts, notes=notes)
 
 
-def _most_weighted(found: Sequence[Solution]) -> Solution | None:
-    return max(found, key=lambda s: s.weighted_k, default=None)
+def _most_weighted(solved: Sequence[Solution]) -> Solution | None:
+    return max(solved, key=lambda s: s.weighted_k, default=None)
 
 
 def _class_sizes(explored: Exploration, solution: Solution) -> np.ndarray:
@@ -169,19 +173,19 @@ def _class_sizes(explored: Exploration, solution: Solution) -> np.ndarray:
 
 
 def _cumulated(name: str, sizes: np.ndarray) -> Series:
-    each, first = np.unique(sizes, return_index=True)
+    size, first = np.unique(sizes, return_index=True)
     ends = np.append(first[1:], len(sizes)) - 1
     shares = 100 * np.cumsum(sizes)[ends] / sizes.sum()
-    return Series(name, tuple(map(float, each)), tuple(map(float, shares)))
+    return Series(name, tuple(map(float, size)), tuple(map(float, shares)))
 
 
 def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
     def share(name: str, kept: Any) -> float | None:
         return float(sizes[name][kept(sizes[name])].sum() / sizes[name].sum()) if name in sizes else None
 
-    large = share("at the paper's loss", lambda each: each >= _LARGE_GROUP)
-    largest = share("at the paper's loss", lambda each: each >= _LARGEST_GROUP)
-    small = share("at little loss", lambda each: each < _LARGE_GROUP)
+    large = share("at the paper's loss", lambda size: size >= _LARGE_GROUP)
+    largest = share("at the paper's loss", lambda size: size >= _LARGEST_GROUP)
+    small = share("at little loss", lambda size: size < _LARGE_GROUP)
     return [
         Claim(
             "At the loss of the paper's answer most of the records are in large groups.",
@@ -204,8 +208,8 @@ def _size_claims(sizes: dict[str, Any]) -> list[Claim]:
 
 def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
     key, column = "figure-7", "least loss in per cent"
-    found = {f"up to {eta:.0%} suppressed": solutions(whole, some(eta)) for eta in (0.1, 0.01)}
-    main = found["up to 10% suppressed"]
+    by_limit = {f"up to {eta:.0%} suppressed": solutions(whole, some(eta)) for eta in (0.1, 0.01)}
+    main = by_limit["up to 10% suppressed"]
     wanted = {row: int(row.split()[-1]) for row in published("dewri", key).figures}
     solved = {row: cheapest(main, lambda s, k=k: s.k >= k) for row, k in wanted.items()}  # type: ignore[misc]
     cells = [cell("dewri", key, row, column, s.loss) for row, s in solved.items() if s is not None]
@@ -213,10 +217,12 @@ def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
         Claim(
             f"At every magnification there are flat stretches, {name} (flat: a tenth of the plot's k or more "
             f"and {_FLAT:g} times as much of it as of the plot's loss).",
-            *_flat_everywhere(each, quick=quick),
+            *_flat_everywhere(limited, quick=quick),
             quotation("dewri", key_of_words),
         )
-        for (name, each), key_of_words in zip(found.items(), ("flat-regions", "similar-trends"), strict=True)
+        for (name, limited), key_of_words in zip(
+            by_limit.items(), ("flat-regions", "similar-trends"), strict=True
+        )
     )
     printed = Series(
         "the paper's answers",
@@ -231,8 +237,8 @@ def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
             "loss in per cent",
             (
                 *(
-                    points(n, [s for s in each if s.k <= end], lambda s: s.k, lambda s: s.loss)
-                    for n, each in found.items()
+                    points(n, [s for s in limited if s.k <= end], lambda s: s.k, lambda s: s.loss)
+                    for n, limited in by_limit.items()
                 ),
                 printed,
             ),
@@ -244,9 +250,9 @@ def _figure_7(whole: Exploration, *, quick: bool) -> Exhibit:
     return exhibit("dewri", key, cells, claims=claims, charts=charts)
 
 
-def _flat_everywhere(found: Sequence[Solution], *, quick: bool) -> tuple[bool | None, str]:
+def _flat_everywhere(solved: Sequence[Solution], *, quick: bool) -> tuple[bool | None, str]:
     """Return whether the front has a flat stretch in every plot, and where the flattest are."""
-    best = front([s for s in found if s.k >= 2], lambda s: s.k)
+    best = front([s for s in solved if s.k >= 2], lambda s: s.k)
     plots = [[s for s in best if s.k <= end] for end in _WINDOWS]
     if min(map(len, plots)) < 3:
         return None, NOT_COMPUTED
@@ -268,14 +274,14 @@ _TRIPLE = {
 
 
 def _figure_8(whole: Exploration) -> Exhibit:
-    found = solutions(whole, ANY)
+    solved = solutions(whole, ANY)
 
     def falls(name: str) -> tuple[bool | None, str]:
-        each = [[_TRIPLE[axis](s) for s in found] for axis in (name, "suppression loss")]
-        correlation = rank_correlation(*each)
+        columns = [[_TRIPLE[axis](s) for s in solved] for axis in (name, "suppression loss")]
+        correlation = rank_correlation(*columns)
         if correlation is None:
             return None, NOT_COMPUTED
-        return correlation < 0, f"rank correlation {correlation:.2f} over {len(found)} solutions"
+        return correlation < 0, f"rank correlation {correlation:.2f} over {len(solved)} solutions"
 
     claims = (
         Claim(
@@ -291,7 +297,7 @@ def _figure_8(whole: Exploration) -> Exhibit:
             f"{y} against {x}",
             x if x == "k" else f"{x} in per cent",
             f"{y} in per cent",
-            (points("solutions", found, _TRIPLE[x], _TRIPLE[y]),),
+            (points("solutions", solved, _TRIPLE[x], _TRIPLE[y]),),
             shape="points",
             log_x=x == "k",
         )
@@ -311,7 +317,7 @@ def _figure_9(whole: Exploration) -> Exhibit:
         float(f or "nan")
         for f in (known_k.figure(row, "k"), known.figure(row, general), known.figure(row, suppression))
     ]
-    found = [s for s in solutions(whole, ANY) if s.suppression <= 20]
+    solved = [s for s in solutions(whole, ANY) if s.suppression <= 20]
 
     def distance(s: Solution) -> float:
         """Return the largest distance of a solution from the target, in tolerances."""
@@ -322,7 +328,7 @@ def _figure_9(whole: Exploration) -> Exhibit:
             abs(s.suppression - suppressed) / known.tolerance,
         )
 
-    nearest = min(found, key=distance, default=None)
+    nearest = min(solved, key=distance, default=None)
     cells = (
         []
         if nearest is None
@@ -332,26 +338,26 @@ def _figure_9(whole: Exploration) -> Exhibit:
             cell("dewri", "figure-9", row, suppression, nearest.suppression),
         ]
     )
-    near = [s for s in found if distance(s) <= 1]
+    near = [s for s in solved if distance(s) <= 1]
     cells.append(cell("dewri", "figure-9-count", "around it", "solutions", len(near)))
     others = [s for s in solutions(whole, ANY) if s.general <= 30]
     charts = (
         _figure_9_chart(
             "At most 20% suppressed",
-            found,
+            solved,
             Series("around here", (target[0],), (target[1],), published=True),
         ),
         _figure_9_chart("General loss of at most 30%", others),
     )
     notes = (
-        f"{len(found)} solutions have at most 20% suppressed. Of a larger front the search keeps solutions "
+        f"{len(solved)} solutions have at most 20% suppressed. Of a larger front the search keeps solutions "
         "that lie far apart, so that others may lie nearer to the paper's.",
     )
     return exhibit("dewri", "figure-9", cells, charts=charts, notes=notes)
 
 
-def _figure_9_chart(title: str, found: Sequence[Solution], *also: Series) -> Chart:
-    series = (points("solutions", found, _TRIPLE["k"], _TRIPLE["general loss"]), *also)
+def _figure_9_chart(title: str, solved: Sequence[Solution], *also: Series) -> Chart:
+    series = (points("solutions", solved, _TRIPLE["k"], _TRIPLE["general loss"]), *also)
     return Chart(title, "k", "general loss in per cent", series, shape="points", log_x=True)
 
 

@@ -28,13 +28,13 @@ Pair = tuple[int, int]
 
 def figure_10(explored: Exploration, *, quick: bool) -> Exhibit:
     """Return both orders of preference: how many choices of k and of l each gives below 30% loss."""
-    found = {prefer: within(solutions(explored, name), _LIMIT) for prefer, name in FORMULA.items()}
-    n_k, n_l = ({prefer: _different(some, place) for prefer, some in found.items()} for place in (0, 1))
-    enough = all(found.values())
-    best = max((s for s in found["l"]), key=lambda s: (s.pair or (0, 0))[::-1], default=None)
+    solved = {prefer: within(solutions(explored, name), _LIMIT) for prefer, name in FORMULA.items()}
+    n_k, n_l = ({prefer: _different(some, place) for prefer, some in solved.items()} for place in (0, 1))
+    enough = all(solved.values())
+    best = max((s for s in solved["l"]), key=lambda s: (s.pair or (0, 0))[::-1], default=None)
     cells = [
         Cell(f"{prefer} preferred", column, count)
-        for prefer, some in found.items()
+        for prefer, some in solved.items()
         for column, count in (
             ("solutions", len(some)),
             ("different k", n_k[prefer]),
@@ -56,15 +56,15 @@ def figure_10(explored: Exploration, *, quick: bool) -> Exhibit:
             quotation("dewri", "choices-of-l"),
         ),
         *(
-            _claim(row, limit, _by_formula(found["l"], _pair(row)), true, quick=quick)
+            _claim(row, limit, _by_formula(solved["l"], _pair(row)), true, quick=quick)
             for row, printed in published("dewri", "figure-10").figures.items()
             for limit in [float(printed["loss below, in per cent"])]
             for true in [_truly(solutions(explored, GUARANTEE), _pair(row))]
         ),
-        _promise([*found["k"], *found["l"]], quotation("dewri", "always-valid")),
+        _promise([*solved["k"], *solved["l"]], quotation("dewri", "always-valid")),
     )
     charts = tuple(
-        _pairs_chart(f"{prefer} preferred, loss below 30%", some) for prefer, some in found.items()
+        _pairs_chart(f"{prefer} preferred, loss below 30%", some) for prefer, some in solved.items()
     )
     notes = [
         "'By the formula' are the pairs (d1, d2) by which the paper calls its solutions, 'truly' the k and l "
@@ -147,12 +147,12 @@ def _claim(row: str, limit: float, formula: Solution | None, true: Solution | No
     )
 
 
-def _promise(found: Sequence[Solution], words: Quotation | None = None) -> Claim:
+def _promise(solved: Sequence[Solution], words: Quotation | None = None) -> Claim:
     """Count how often the formula keeps its promise of some diversity.
 
     The paper says it of all solutions; of those of one figure it is a test of ours.
     """
-    promised = [s for s in found if s.pair is not None and s.pair[1] >= 2]
+    promised = [s for s in solved if s.pair is not None and s.pair[1] >= 2]
     kept = sum(s.is_as_promised for s in promised)
     alone = sum(s.l < 2 for s in promised)
     return Claim(
@@ -164,16 +164,16 @@ def _promise(found: Sequence[Solution], words: Quotation | None = None) -> Claim
     )
 
 
-def _by_formula(found: Sequence[Solution], wanted: Pair) -> Solution | None:
-    return cheapest(found, lambda s: _first(s) >= wanted[0] and _second(s) >= wanted[1])
+def _by_formula(solved: Sequence[Solution], wanted: Pair) -> Solution | None:
+    return cheapest(solved, lambda s: _first(s) >= wanted[0] and _second(s) >= wanted[1])
 
 
-def _truly(found: Sequence[Solution], wanted: Pair) -> Solution | None:
-    return cheapest(found, lambda s: s.k >= wanted[0] and s.l >= wanted[1])
+def _truly(solved: Sequence[Solution], wanted: Pair) -> Solution | None:
+    return cheapest(solved, lambda s: s.k >= wanted[0] and s.l >= wanted[1])
 
 
-def _pairs_chart(title: str, found: Sequence[Solution]) -> Chart:
-    series = (points("by the formula", found, _first, _second), points("truly", found, _k, _l))
+def _pairs_chart(title: str, solved: Sequence[Solution]) -> Chart:
+    series = (points("by the formula", solved, _first, _second), points("truly", solved, _k, _l))
     return Chart(title, "k", "l", series, shape="points", log_x=True)
 
 
@@ -182,8 +182,8 @@ def _pair(row: str) -> Pair:
     return k, diversity
 
 
-def _different(found: Sequence[Solution], place: int) -> int:
-    return len({s.pair[place] for s in found if s.pair is not None})
+def _different(solved: Sequence[Solution], place: int) -> int:
+    return len({s.pair[place] for s in solved if s.pair is not None})
 
 
 def _first(solution: Solution) -> float:

@@ -102,8 +102,8 @@ def _problem(candidate: Candidate) -> str:
 
 def solutions(explored: Exploration, problem: str) -> list[Solution]:
     """Return the solutions of a problem, the smallest loss first."""
-    found = [Solution.of(c) for c in explored.made if c.recipe.sanitizer == "cut"]
-    return sorted((s for s in found if s.problem == problem), key=lambda s: s.loss)
+    solved = [Solution.of(c) for c in explored.made if c.recipe.sanitizer == "cut"]
+    return sorted((s for s in solved if s.problem == problem), key=lambda s: s.loss)
 
 
 def cheapest(some_solutions: Iterable[Solution], enough: Callable[[Solution], bool]) -> Solution | None:
@@ -136,7 +136,7 @@ def flattest(plot: Sequence[Solution]) -> tuple[float, Solution, Solution]:
         for b in plot
         if b.k - a.k >= _WIDE * wide and b.loss > a.loss
     ]
-    return max(pairs, key=lambda each: each[0])
+    return max(pairs, key=lambda pair: pair[0])
 
 
 def growth(best: Sequence[Solution], loss: float) -> float:

@@ -31,12 +31,12 @@ _DIMENSIONS = (2, 3, 4, 5)
 _DEFAULTS = {"dimensions": 2, "selectivity": 0.05, "reconstruction": "uniform"}
 
 
-def label_of(points: Iterable[Point], **asked: Any) -> str:
+def label_of(points: Iterable[Point], **parameters: Any) -> str:
     """Return the label of the query error with these parameters, however many queries there were.
 
     Where nothing of the kind was measured the label is empty, which no measurement has.
     """
-    wanted = {"dimensions": 4, "selectivity": 0.05, "reconstruction": "uniform", **asked}
+    wanted = {"dimensions": 4, "selectivity": 0.05, "reconstruction": "uniform", **parameters}
     for point in points:
         for m in point.candidate.measurements:
             given = {name: m.parameters.get(name, default) for name, default in _DEFAULTS.items()}

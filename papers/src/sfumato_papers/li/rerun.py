@@ -141,7 +141,7 @@ def _interpretation(explored: Exploration, generalized: Mapping[str, Curve]) -> 
             quotation("li", "not-revealed"),
         ),
     )
-    return exhibit("li", key, [cell("li", key, *each) for each in values], claims=claims)
+    return exhibit("li", key, [cell("li", key, *value) for value in values], claims=claims)
 
 
 def _published_point(name: str, row: str) -> Series:

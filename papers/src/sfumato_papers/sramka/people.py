@@ -51,11 +51,11 @@ def table_2(explorations: Explorations, clustered: Releases, noisy: Releases) ->
     """
     known = published("sramka", "table-2")
     bad: _Bad = {
-        (label, scenario): each
+        (label, scenario): measurement
         for label, candidate in (clustered | noisy).items()
         for scenario in _SCENARIOS
-        for each in [measured(candidate, "anti-utility", scenario)]
-        if each
+        for measurement in [measured(candidate, "anti-utility", scenario)]
+        if measurement
     }
     bad = _of_drawn(bad) if explorations.uses(DRAWN) else bad
     return Exhibit(
@@ -63,7 +63,9 @@ def table_2(explorations: Explorations, clustered: Releases, noisy: Releases) ->
         known.title,
         known.source,
         tuple(
-            cell for (label, scenario), each in bad.items() for cell in _people_cells(label, scenario, each)
+            cell
+            for (label, scenario), measurement in bad.items()
+            for cell in _people_cells(label, scenario, measurement)
         ),
         _claims_of_people(bad),
         tuple(_people_chart(releases, bad) for releases in (clustered, noisy)),
@@ -80,14 +82,14 @@ def _of_drawn(bad: _Bad) -> _Bad:
     share = _figure("data", "selected", "count") / _figure("data", "records", "count")
     drawn = {
         (label, "C"): replace(
-            each,
+            measurement,
             detail={
-                **each.detail,
-                **{key: share * each.detail[key] for key in ("worst-sum", "average-sum")},
-                "miners": {miner: share * gained for miner, gained in each.detail["miners"].items()},
+                **measurement.detail,
+                **{key: share * measurement.detail[key] for key in ("worst-sum", "average-sum")},
+                "miners": {miner: share * gained for miner, gained in measurement.detail["miners"].items()},
             },
         )
-        for (label, scenario), each in bad.items()
+        for (label, scenario), measurement in bad.items()
         if scenario == "A"
     }
     return {**bad, **drawn}
@@ -97,21 +99,21 @@ def _figure(exhibit: str, row: str, column: str) -> float:
     return float((published("sramka", exhibit).figure(row, column) or "0").replace(",", ""))
 
 
-def _people_cells(label: str, scenario: str, each: Measurement) -> list[Cell]:
+def _people_cells(label: str, scenario: str, measurement: Measurement) -> list[Cell]:
     known = published("sramka", "table-2" if method_of(label) == "k" else "table-2-noise")
     known = known if scenario == "A" else replace(known, tolerance=0.0)
     cells = [
         known.compare(
             label,
             f"{scenario} {which}",
-            float(each.detail[f"{which}-sum"]),
+            float(measurement.detail[f"{which}-sum"]),
             series=f"{scenario} {which}, {method_of(label)}",
         )
         for which in ("average", "worst")
     ]
     # if we have the paper's worst miner, its figure is known, and ours is compared with it as well
     theirs = _worst_published(label, scenario)
-    sums = {miner_of(miner): float(gained) for miner, gained in each.detail["miners"].items()}
+    sums = {miner_of(miner): float(gained) for miner, gained in measurement.detail["miners"].items()}
     if _SAME_OF_EVERYBODY.get(theirs) in sums:
         worst, ours = cells[-1], sums[_SAME_OF_EVERYBODY[theirs]]
         column = f"{scenario} {theirs}"
@@ -125,7 +127,7 @@ def _worst_published(label: str, scenario: str) -> str:
 
 
 def _claims_of_people(bad: _Bad) -> tuple[Claim, ...]:
-    worst = {key: float(each.detail["worst-sum"]) for key, each in bad.items()}
+    worst = {key: float(measurement.detail["worst-sum"]) for key, measurement in bad.items()}
     by_scenario = {
         scenario: {label: count for (label, own), count in worst.items() if own == scenario}
         for scenario in _SCENARIOS
@@ -186,8 +188,8 @@ def _epsilon_claim(noisy: Mapping[str, Mapping[str, float]]) -> Claim:
 def _worst_claim(bad: _Bad) -> Claim:
     """Judge that under noise it is worst, or nearly so, to say the same of everybody."""
     ours = {
-        f"{scenario}, {label}": miner_of(each.detail["worst-miner"])
-        for (label, scenario), each in bad.items()
+        f"{scenario}, {label}": miner_of(measurement.detail["worst-miner"])
+        for (label, scenario), measurement in bad.items()
         if method_of(label) == "epsilon" and _worst_published(label, scenario) in _SAME_OF_EVERYBODY
     }
     same = [place for place, miner in ours.items() if miner in _SAME_OF_EVERYBODY.values()]
@@ -203,7 +205,7 @@ def _people_chart(releases: Releases, bad: _Bad) -> Chart:
     """Draw scenario A miner by miner, and the paper's worst miner next to them."""
     labels = tuple(label for label in releases if (label, "A") in bad)
     sums = {label: {miner_of(m): s for m, s in bad[label, "A"].detail["miners"].items()} for label in labels}
-    miners = dict.fromkeys(miner for each in sums.values() for miner in each)
+    miners = dict.fromkeys(miner for sums_of in sums.values() for miner in sums_of)
     method = method_of(labels[0]) if labels else ""
     key = "table-2" if method == "k" else "table-2-noise"
     return Chart(
@@ -245,7 +247,7 @@ def _worst_miners(bad: _Bad) -> str:
         )
         for name in _SCENARIOS
     }
-    named = "; ".join(f"in {name}: {each}" for name, each in of_scenario.items() if each)
+    named = "; ".join(f"in {name}: {miner}" for name, miner in of_scenario.items() if miner)
     return f"The worst miners, the paper's in brackets, are {named}."
 
 
@@ -253,7 +255,7 @@ def _directions(weak_to_strong: Sequence[Measurement]) -> tuple[str, ...]:
     """Say which miners come nearer to more people as k grows, and which to fewer."""
     if len(weak_to_strong) < 2:
         return ()
-    first, last = (each.detail["miners"] for each in (weak_to_strong[0], weak_to_strong[-1]))
+    first, last = (measurement.detail["miners"] for measurement in (weak_to_strong[0], weak_to_strong[-1]))
     more = [miner_of(miner) for miner in first if last.get(miner, 0) > first[miner]]
     fewer = [miner_of(miner) for miner in first if last.get(miner, 0) < first[miner]]
     return (

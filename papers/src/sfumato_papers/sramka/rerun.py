@@ -48,10 +48,10 @@ def exhibits(explorations: Explorations) -> tuple[Exhibit, ...]:
 def _table_1(noise: Exploration, clustered: Releases, noisy: Releases) -> Exhibit:
     known, lost = published("sramka", "table-1"), published("sramka", "table-1-declines")
     good = {
-        label: each
+        label: measurement
         for label, candidate in (clustered | noisy).items()
-        for each in [measured(candidate, "good-utility", "A")]
-        if each
+        for measurement in [measured(candidate, "good-utility", "A")]
+        if measurement
     }
     originals = {
         f"original, {how}": next((good[label] for label in releases if label in good), None)
@@ -60,18 +60,18 @@ def _table_1(noise: Exploration, clustered: Releases, noisy: Releases) -> Exhibi
     cells = [
         # an original has no better side: it neither costs nor protects
         replace(known, better={}).compare(row, miner_of(miner), sums["original"], printed="original")
-        for row, each in originals.items()
-        if each
-        for miner, sums in each.detail["miners"].items()
+        for row, measurement in originals.items()
+        if measurement
+        for miner, sums in measurement.detail["miners"].items()
     ]
-    for label, each in good.items():
-        for miner, sums in each.detail["miners"].items():
+    for label, measurement in good.items():
+        for miner, sums in measurement.detail["miners"].items():
             name = miner_of(miner)
             series = f"{name}, {method_of(label)}"
             cells.append(known.compare(label, name, sums["released"], series=series))
         series = f"decline, {method_of(label)}"
-        cells.append(lost.compare(label, "decline", 100 * (each.value or 0.0), series=series))
-    declines = {label: 100 * (each.value or 0.0) for label, each in good.items()}
+        cells.append(lost.compare(label, "decline", 100 * (measurement.value or 0.0), series=series))
+    declines = {label: 100 * (measurement.value or 0.0) for label, measurement in good.items()}
     return Exhibit(
         "table-1",
         known.title,
@@ -110,12 +110,12 @@ def _without_noisy(noise: Exploration, noisy: Releases) -> tuple[str, ...]:
     blurred = tuple(candidate.recipe.parameters["ranges"])
     view = original_view(noise.table, noise.schema)
     features = [name for name in view.cells if name not in blurred]
-    found = predict(view, noise.schema.sensitive[0], "decision-tree", features=features)
-    right = accuracy(view, found) * noise.table.n_records
+    predictions = predict(view, noise.schema.sensitive[0], "decision-tree", features=features)
+    right = accuracy(view, predictions) * noise.table.n_records
     with_noise = {
         label: float(sums["decision-tree"]["released"])
-        for label, each in noisy.items()
-        for good in [measured(each, "good-utility", "A")]
+        for label, candidate in noisy.items()
+        for good in [measured(candidate, "good-utility", "A")]
         for sums in [good.detail["miners"] if good else {}]
         if "decision-tree" in sums
     }
@@ -159,18 +159,19 @@ def _claims_of_declines(declines: Mapping[str, float]) -> tuple[Claim, ...]:
 def forest_claim(good: Mapping[str, Measurement]) -> Claim:
     """Judge the sentence about the miner that some releases serve better than the original."""
     sums = {
-        label: each
+        label: counts
         for label, utility in good.items()
         if method_of(label) == "k"
-        for miner, each in utility.detail["miners"].items()
+        for miner, counts in utility.detail["miners"].items()
         if miner_of(miner) == "random-forest"
     }
-    blurred = {label: each for label, each in sums.items() if label != "k = 2"}
+    blurred = {label: counts for label, counts in sums.items() if label != "k = 2"}
     return Claim(
         "From k = 10 on the forest does better on the release than on the original.",
-        all(each["released"] > each["original"] for each in blurred.values()) if blurred else None,
+        all(counts["released"] > counts["original"] for counts in blurred.values()) if blurred else None,
         ", ".join(
-            f"{label}: {each['released']:,.0f} of {each['original']:,.0f}" for label, each in sums.items()
+            f"{label}: {counts['released']:,.0f} of {counts['original']:,.0f}"
+            for label, counts in sums.items()
         ),
         quotation("sramka", "slightly-higher"),
     )
@@ -183,14 +184,14 @@ def _table_3(clustered: Releases) -> Exhibit:
     refined: dict[str, dict[str, float]] = {}
     for label, candidate in clustered.items():
         for gain, measure in _GAINS.items():
-            each = measured(candidate, measure, "A")
-            if each is None or each.baseline is None:
+            measurement = measured(candidate, measure, "A")
+            if measurement is None or measurement.baseline is None:
                 continue
-            added = float(each.detail["replaced"])
-            for column, ours in ((gain, each.baseline), (f"{gain} with predictions", added)):
+            added = float(measurement.detail["replaced"])
+            for column, ours in ((gain, measurement.baseline), (f"{gain} with predictions", added)):
                 cells.append(Cell(label, column, ours, known.figure(label, column), known.tolerance))
-            raised[f"{gain} at {label}"] = added > each.baseline
-            refined.setdefault(gain, {})[label] = each.value or 0.0
+            raised[f"{gain} at {label}"] = added > measurement.baseline
+            refined.setdefault(gain, {})[label] = measurement.value or 0.0
     lower = [name for name, is_raised in raised.items() if not is_raised]
     return Exhibit(
         "table-3",
@@ -210,7 +211,7 @@ def _table_3(clustered: Releases) -> Exhibit:
         notes=(
             "Predictions take the place of the released ages where they are nearer, as in the paper; classes "
             "may also fall together then. Where they are added to them instead, the gains are "
-            + "; ".join(f"{gain}: {listed(each, '.4f')}" for gain, each in refined.items())
+            + "; ".join(f"{gain}: {listed(figures, '.4f')}" for gain, figures in refined.items())
             + ".",
             known.why,
         ),
@@ -226,13 +227,13 @@ def _gain_chart(cells: Sequence[Cell]) -> Chart:
         "gain",
         tuple(
             series
-            for column, each in own.items()
+            for column, cells_of in own.items()
             for series in (
-                Series(column, tuple(c.row for c in each), tuple(c.ours for c in each)),
+                Series(column, tuple(c.row for c in cells_of), tuple(c.ours for c in cells_of)),
                 Series(
                     column,
-                    tuple(c.row for c in each),
-                    tuple(c.figure for c in each),
+                    tuple(c.row for c in cells_of),
+                    tuple(c.figure for c in cells_of),
                     published=True,
                 ),
             )
