@@ -107,6 +107,6 @@ def typed_columns(schema: Schema, table: Table) -> dict[str, Column]:
     A file that lacks a column, has one that nobody described or texts where numbers are expected is refused
     as `Schema.bind` refuses it.
     """
-    plain = tuple(replace(each, hierarchy=None, lowest_level=0) for each in schema.attributes)
+    plain = tuple(replace(attribute, hierarchy=None, lowest_level=0) for attribute in schema.attributes)
     bound, _ = replace(schema, attributes=plain).bind(table, is_release=True)
     return dict(bound.columns)

@@ -197,9 +197,9 @@ class Spellings:
     def _numbers(self) -> tuple[list[int | float], list[int]]:
         """Where the domain stands, ascending, and the codes; nothing where some value stands nowhere."""
         place = self.hierarchy.line.position
-        found = [(place(label), code) for code, label in enumerate(self._texts) if label is not None]
-        pairs = sorted((value, code) for value, code in found if value is not None)
-        return ([], []) if len(pairs) < len(found) else ([v for v, _ in pairs], [c for _, c in pairs])
+        placed = [(place(label), code) for code, label in enumerate(self._texts) if label is not None]
+        pairs = sorted((value, code) for value, code in placed if value is not None)
+        return ([], []) if len(pairs) < len(placed) else ([v for v, _ in pairs], [c for _, c in pairs])
 
     @cached_property
     def _code_of_number(self) -> dict[int | float | None, int]:
@@ -209,10 +209,10 @@ class Spellings:
         return dict(zip(values, codes, strict=True)) if unique else {}
 
     def _pattern(self, label: str) -> Meaning | None:
-        found = self._set(label) or self._or_missing(label) or self._range(label) or self._interval(label)
-        if found is None and self.decimal != ".":
-            found = self._interval(label.replace(self.decimal, "."))
-        return found or self._masked(label) or self._list(label)
+        meaning = self._set(label) or self._or_missing(label) or self._range(label) or self._interval(label)
+        if meaning is None and self.decimal != ".":
+            meaning = self._interval(label.replace(self.decimal, "."))
+        return meaning or self._masked(label) or self._list(label)
 
     def _covering(self, codes: Sequence[int], n_fitting: int) -> Meaning | None:
         """Return the meaning of these codes: so many leaves fit, or those of the node that they are."""
@@ -265,10 +265,10 @@ class Spellings:
 
     def _range(self, label: str) -> Meaning | None:
         """Return the meaning of ``1990 to 2023``, where both are nodes of one level that is in order."""
-        found = self.hierarchy.range_named(label) if self.hierarchy.line.is_number else None
-        if found is None:
+        named = self.hierarchy.range_named(label) if self.hierarchy.line.is_number else None
+        if named is None:
             return None
-        level, first, last = found
+        level, first, last = named
         return _union([self._node(level, node) for node in range(first, last + 1)], add=True)
 
     def _list(self, label: str) -> Meaning | None:
@@ -326,7 +326,7 @@ def _union(meanings: Sequence[Meaning], *, add: bool) -> Meaning:
 
 def set_parts(inside: str) -> list[Label]:
     """Return the labels of a set as `sfumato.data.hierarchy.set_label` joins them; none if it did not."""
-    found: list[Label] = []
+    members: list[Label] = []
     place = 0
     while place < len(inside):
         part = _PART.match(inside, place)
@@ -334,9 +334,9 @@ def set_parts(inside: str) -> list[Label]:
             return []
         quoted = part["quoted"]
         label = quoted.replace('""', '"') if quoted is not None else part["interval"] or part["plain"]
-        found.append(None if label == "missing" and quoted is None else label)
+        members.append(None if label == "missing" and quoted is None else label)
         place = part.end()
-    return found
+    return members
 
 
 _End = tuple[int | float, bool]

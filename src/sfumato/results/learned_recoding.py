@@ -46,8 +46,8 @@ def enforced(recoding: Recoding, records: Table) -> LinkedRelease:
         If more records would have to be suppressed than the recipe allows, or than 5% where it names no
         share.
     """
-    taken = take(recoding, records)
-    release = without_rows(taken.release, rows_to_suppress(taken.release, (), recoding.model))
+    recoded = take(recoding, records)
+    release = without_rows(recoded.release, rows_to_suppress(recoded.release, (), recoding.model))
     most = recoding.suppression or USUAL_LIMIT
     share = 1 - release.n_records / release.n_original
     if share > most:

@@ -82,7 +82,7 @@ def _ranges_over_values(hierarchy: Hierarchy, label: str) -> bool:
     if not hierarchy.line.is_number:
         return interval_ends(plain, hierarchy.line) is not None
     parts = plain.strip("{}").split(", ")
-    return any(found is not None and found[0] == 0 for found in map(hierarchy.range_named, parts))
+    return any(node is not None and node[0] == 0 for node in map(hierarchy.range_named, parts))
 
 
 def _own_parameters(measure: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -113,10 +113,11 @@ def _knowing(schema: Schema, places: Mapping[str, Placed]) -> Schema:
     return replace(
         schema,
         attributes=tuple(
-            replace(each, hierarchy=places[each.name].hierarchy)
-            if each.name in places and (each.hierarchy is not None or each.role == "quasi-identifying")
-            else each
-            for each in schema.attributes
+            replace(attribute, hierarchy=places[attribute.name].hierarchy)
+            if attribute.name in places
+            and (attribute.hierarchy is not None or attribute.role == "quasi-identifying")
+            else attribute
+            for attribute in schema.attributes
         ),
     )
 
@@ -149,16 +150,16 @@ def _read(recoding: Recoding, name: str, column: Column, place: Placed) -> _Read
     values, hierarchy = recoding.values[name], place.hierarchy
     schema = recoding.schema
     known = Column(np.empty(0, dtype=np.int32), hierarchy.values, column.kind)
-    found = Spellings(known, hierarchy, schema.decimal, schema.thousands).read(values.labels)
+    spelled = Spellings(known, hierarchy, schema.decimal, schema.thousands).read(values.labels)
     own = _own_codes(hierarchy, column)
     members = [
         own[meaning.codes][own[meaning.codes] >= 0] if meaning is not None else np.empty(0, dtype=np.int32)
-        for meaning in found.meanings
+        for meaning in spelled.meanings
     ]
-    sizes = [meaning.leaves if meaning is not None else 1 for meaning in found.meanings]
+    sizes = [meaning.leaves if meaning is not None else 1 for meaning in spelled.meanings]
     labels = list(values.labels)
-    if recoding.recodes == "values" and found.level is not None and ROOT not in values.labels:
-        for label, codes, size in _new_nodes(place, found.level, own, members):
+    if recoding.recodes == "values" and spelled.level is not None and ROOT not in values.labels:
+        for label, codes, size in _new_nodes(place, spelled.level, own, members):
             labels.append(label)
             members.append(codes)
             sizes.append(size)
@@ -178,12 +179,12 @@ def _new_nodes(place: Placed, level: int, own: Codes, members: list[Codes]) -> l
     has_label[np.concatenate([[-1], *members]).astype(np.int64)] = True
     is_unplaced = np.array([value in place.unplaced for value in hierarchy.values])
     codes, nodes = own[~is_unplaced], hierarchy.node_of[level][~is_unplaced]
-    found = []
+    new_nodes = []
     for node in np.unique(nodes[~has_label[codes]]):
         below = codes[nodes == node]
         size = int(hierarchy.sizes[level][node])
-        found.append((hierarchy.labels[level][node], below[below >= 0], size))
-    return found
+        new_nodes.append((hierarchy.labels[level][node], below[below >= 0], size))
+    return new_nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,14 +203,14 @@ class _Withheld:
 
 def _blamed(readings: Mapping[str, _Reading], bound: Table) -> dict[str, Booleans]:
     """Return for each attribute the rows whose first value without a released one is its own."""
-    left = np.ones(bound.n_rows, dtype=np.bool_)
+    is_kept = np.ones(bound.n_rows, dtype=np.bool_)
     blamed = {}
     for name, reading in readings.items():
         has_label = np.zeros(len(bound[name].domain), dtype=np.bool_)
         for codes in reading.members:
             has_label[codes] = True
-        blamed[name] = left & ~has_label[bound[name].codes]
-        left &= ~blamed[name]
+        blamed[name] = is_kept & ~has_label[bound[name].codes]
+        is_kept &= ~blamed[name]
     return blamed
 
 
@@ -257,28 +258,28 @@ def first_classes(
     if not names:
         return np.zeros(bound.n_rows, dtype=np.int64)
     lists = [
-        _labels_of_values(each, len(bound[name].domain)) for name, each in zip(names, members, strict=True)
+        _labels_of_values(codes, len(bound[name].domain)) for name, codes in zip(names, members, strict=True)
     ]
     # values that are in the same labels need not be told apart
-    alike = [np.unique(each, return_inverse=True) for each in _keys(lists)]
+    alike = [np.unique(keys, return_inverse=True) for keys in _keys(lists)]
     atoms = [inverse[bound[name].codes] for name, (_, inverse) in zip(names, alike, strict=True)]
     number, n_different = number_rows(atoms, [len(keys) for keys, _ in alike], bound.n_rows)
     first = first_row_of_group(number, n_different)
     kept_lists = [
-        [each[place] for place in np.unique(inverse, return_index=True)[1]]
-        for each, (_, inverse) in zip(lists, alike, strict=True)
+        [values[place] for place in np.unique(inverse, return_index=True)[1]]
+        for values, (_, inverse) in zip(lists, alike, strict=True)
     ]
-    first_label = np.cumsum([0, *(len(each) for each in members)])
-    flat = [codes + first_label[place] for place, each in enumerate(kept_lists) for codes in each]
-    taken = first_covering_class(
-        np.stack([each[first] for each in atoms]).astype(np.int64),
-        np.cumsum([0, *(len(each) for each in kept_lists)])[:-1],
+    first_label = np.cumsum([0, *(len(values) for values in members)])
+    flat = [codes + first_label[place] for place, values in enumerate(kept_lists) for codes in values]
+    class_of = first_covering_class(
+        np.stack([codes[first] for codes in atoms]).astype(np.int64),
+        np.cumsum([0, *(len(values) for values in kept_lists)])[:-1],
         np.cumsum([0, *(len(codes) for codes in flat)]),
         np.concatenate([np.empty(0, dtype=np.int64), *flat]),
         classes.astype(np.int64) + first_label[:-1],
         int(first_label[-1]),
     )
-    return taken[number]
+    return class_of[number]
 
 
 def classes_taking(earlier: Release, bound: Table, schema: Schema) -> Integers:
@@ -300,11 +301,13 @@ def classes_taking(earlier: Release, bound: Table, schema: Schema) -> Integers:
         hierarchy = placed(described[name], column.kind, seen, column.domain).hierarchy
         known = Column(np.empty(0, dtype=np.int32), hierarchy.values, column.kind)
         spellings = Spellings(known, hierarchy, schema.decimal, schema.thousands)
-        found = spellings.read([spellings.plain(label) for label in earlier.cells[name].labels]).meanings
+        meanings = spellings.read([spellings.plain(label) for label in earlier.cells[name].labels]).meanings
         own = _own_codes(hierarchy, column)
-        codes = [np.empty(0, dtype=np.int32) if each is None else own[each.codes] for each in found]
-        members.append(tuple(each[each >= 0] for each in codes))
-        leaves = [hierarchy.n_leaves if each is None else each.leaves for each in found]
+        codes = [
+            np.empty(0, dtype=np.int32) if meaning is None else own[meaning.codes] for meaning in meanings
+        ]
+        members.append(tuple(values[values >= 0] for values in codes))
+        leaves = [hierarchy.n_leaves if meaning is None else meaning.leaves for meaning in meanings]
         losses.append(np.array(leaves) / hierarchy.n_leaves)
     first = first_row_of_group(earlier.classes.class_of, earlier.classes.n_classes)
     columns = [earlier.cells[name].codes[first] for name in names]
@@ -312,8 +315,8 @@ def classes_taking(earlier: Release, bound: Table, schema: Schema) -> Integers:
         return np.zeros(bound.n_rows, dtype=np.int64)
     lost = np.sum([loss[codes] for loss, codes in zip(losses, columns, strict=True)], axis=0)
     order = np.lexsort((*columns[::-1], np.round(lost, 12)))
-    taken = first_classes(np.stack(columns, axis=1)[order], members, bound, names)
-    return np.where(taken >= 0, order[taken], -1)
+    class_of = first_classes(np.stack(columns, axis=1)[order], members, bound, names)
+    return np.where(class_of >= 0, order[class_of], -1)
 
 
 def _labels_of_values(members: tuple[Codes, ...], n_values: int) -> list[Integers]:
@@ -328,9 +331,9 @@ def _labels_of_values(members: tuple[Codes, ...], n_values: int) -> list[Integer
 def _keys(lists: list[list[Integers]]) -> list[Integers]:
     """Number the different lists of labels of each attribute."""
     numbered = []
-    for each in lists:
+    for values in lists:
         place: dict[bytes, int] = {}
-        numbered.append(np.array([place.setdefault(codes.tobytes(), len(place)) for codes in each]))
+        numbered.append(np.array([place.setdefault(codes.tobytes(), len(place)) for codes in values]))
     return numbered
 
 

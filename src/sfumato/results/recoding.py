@@ -181,7 +181,7 @@ def _described(schema: Schema) -> Schema:
     ]
     source = given if given is not None and same else schema
     kinds = {attribute.name: attribute.kind for attribute in schema.attributes}
-    attributes = tuple(replace(each, kind=kinds[each.name]) for each in source.attributes)
+    attributes = tuple(replace(attribute, kind=kinds[attribute.name]) for attribute in source.attributes)
     return replace(source, attributes=attributes)
 
 
@@ -212,11 +212,11 @@ def _classes(release: Release, values: Mapping[str, ReleasedValues]) -> Codes:
         place = np.full(len(cells.labels), -1, dtype=np.int32)
         place[np.unique(cells.codes)] = np.arange(len(values[name].labels))
         columns.append(place[cells.codes[first]])
-    found = np.stack(columns, axis=1) if columns else np.empty((len(first), 0), dtype=np.int32)
+    rows = np.stack(columns, axis=1) if columns else np.empty((len(first), 0), dtype=np.int32)
     losses = np.sum([values[n].losses[c] for n, c in zip(names, columns, strict=True)], axis=0)
     ranks = [_ranks(values[name].labels)[codes] for name, codes in zip(names, columns, strict=True)]
     # sums of the same losses in another order differ in their last digit
-    return found[np.lexsort((*ranks[::-1], np.round(losses, 12)))] if columns else found
+    return rows[np.lexsort((*ranks[::-1], np.round(losses, 12)))] if columns else rows
 
 
 def _ranks(labels: tuple[Label, ...]) -> Integers:

@@ -187,10 +187,10 @@ class Cells:
         written = tuple(values[code] for code in present)
         # a node above a single value is written as the node: what was generalized stays so
         if written and all(text(values[code]) == self.labels[code] for code in present):
-            found = as_dictionary(written, codes, kind)
+            encoded_texts = as_dictionary(written, codes, kind)
         else:
-            found = as_text_dictionary(self._texts.filter(occurs), codes)
-        return found if encoded else found.dictionary.take(found.indices)
+            encoded_texts = as_text_dictionary(self._texts.filter(occurs), codes)
+        return encoded_texts if encoded else encoded_texts.dictionary.take(encoded_texts.indices)
 
     @cached_property
     def _texts(self) -> pa.Array:

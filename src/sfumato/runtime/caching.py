@@ -76,9 +76,9 @@ def remembered(key: Hashable, make: Callable[[], Result]) -> Result:
     known = _memory.recall(key)
     if known is not None:
         return known  # type: ignore[return-value]
-    made = make()
-    _memory.keep(key, made)
-    return made
+    value = make()
+    _memory.keep(key, value)
+    return value
 
 
 def forget() -> None:
@@ -132,12 +132,12 @@ def kept(key: Sequence[object] | None, make: Callable[[], Any]) -> Any:
     if shelf is None or key is None:
         return make()
     name = _hashed(key)
-    found = shelf.sums(name)
-    if found is None:
-        found = make()
-        if found is not None:
-            shelf.keep_sums(name, found)
-    return found
+    sums = shelf.sums(name)
+    if sums is None:
+        sums = make()
+        if sums is not None:
+            shelf.keep_sums(name, sums)
+    return sums
 
 
 def _hashed(key: Sequence[object]) -> str:

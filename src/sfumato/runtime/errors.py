@@ -84,10 +84,10 @@ def shortened(text: str, given: Iterable[str] = ()) -> str:
     >>> len(shortened("no column 'x" + "y" * 5000 + "z'; check the name"))
     226
     """
-    for each in given:
-        if len(each) > MOST_OF_GIVEN:
-            text = text.replace(each, _cut(each))
-    text = _LONG_LIST.sub(lambda found: _cut_list(found[0]), _LONG.sub(lambda found: _cut(found[0]), text))
+    for words in given:
+        if len(words) > MOST_OF_GIVEN:
+            text = text.replace(words, _cut(words))
+    text = _LONG_LIST.sub(lambda match: _cut_list(match[0]), _LONG.sub(lambda match: _cut(match[0]), text))
     return text if len(text) <= _MOST_OF_ALL else _cut(text)
 
 

@@ -144,8 +144,8 @@ def folder_beside(target: Path) -> Iterator[Path]:
             with _held(place):
                 yield place
             place.chmod(mode)
-            for each in (*sorted(place.rglob("*")), place):
-                _onto_disk(each)
+            for path in (*sorted(place.rglob("*")), place):
+                _onto_disk(path)
             os.rename(place, target)
             _onto_disk(target.parent)
         finally:
@@ -225,7 +225,7 @@ def _fields(column: pa.Array, end: str, *, alone: bool) -> tuple[pa.Array, pa.Ar
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = pc.fill_null(encoded.dictionary.cast(pa.large_string()), "")
-    quote, sign, nothing = (pa.scalar(each, pa.large_string()) for each in ('"', end, ""))
+    quote, sign, nothing = (pa.scalar(character, pa.large_string()) for character in ('"', end, ""))
     quoted = pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, nothing)
     needs_quotes = pc.match_substring_regex(texts, '^$|[",\r\n]' if alone else '[",\r\n]')
     fields = pc.binary_join_element_wise(pc.if_else(needs_quotes, quoted, texts), sign, nothing)
@@ -253,7 +253,7 @@ def _clear_leftovers(target: Path) -> None:
     """Remove what a run that was killed left half written beside the target; what is held is at work."""
     name = re.compile(rf"\.{re.escape(target.name)}-[0-9a-f]{{8}}")
     with suppress(OSError):
-        for place in [each for each in target.parent.iterdir() if name.fullmatch(each.name)]:
+        for place in [path for path in target.parent.iterdir() if name.fullmatch(path.name)]:
             if _is_left(place):
                 shutil.rmtree(place) if place.is_dir() else place.unlink()
 

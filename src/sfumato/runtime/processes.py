@@ -382,8 +382,8 @@ class _Template:
             with suppress(OSError):  # the template has just died: the pipes say so
                 request = _REQUEST.pack(_FORK, number)
                 socket.send_fds(self._socket, [request], [their_input, their_output, folder])
-        for each in (their_input, their_output, folder):
-            os.close(each)
+        for descriptor in (their_input, their_output, folder):
+            os.close(descriptor)
         connection = MessagePipes(os.fdopen(our_input, "rb", 0), os.fdopen(our_output, "wb", 0))
         return partial(self._killed, number), connection
 
@@ -448,8 +448,8 @@ def _fork_on_request(preload: str, requests: socket.socket) -> None:
             if pid == 0:
                 _serve_forked(requests, *pipes)
             pids[number] = pid
-        for each in pipes:
-            os.close(each)
+        for descriptor in pipes:
+            os.close(descriptor)
 
 
 def _serve_forked(requests: socket.socket, reading: int, writing: int, folder: int) -> None:

@@ -275,10 +275,10 @@ def _most_diverse(table: Table, schema: Schema) -> float:
     return float(1 / max(shares))
 
 
-def _few_digits(found: Iterable[float], asked: Iterable[float]) -> list[float]:
+def _few_digits(computed: Iterable[float], requested: Iterable[float]) -> list[float]:
     """Return what was found, to two digits, then what was asked for as it is, without repetitions.
 
     Hardly any grouping reaches a distance of 0, so it is tried only if the user asks for it.
     """
-    rounded = (float(f"{value:.2g}") for value in found)
-    return list(dict.fromkeys([*(value for value in rounded if value > 0), *asked]))
+    rounded = (float(f"{value:.2g}") for value in computed)
+    return list(dict.fromkeys([*(value for value in rounded if value > 0), *requested]))

@@ -96,9 +96,9 @@ def choices(value: Any, *, whole: bool = False) -> list[Any]:
     """Return every way to choose one element from each list inside; a whole list is one choice."""
     if isinstance(value, Mapping):
         chosen = itertools.product(*(choices(inner) for inner in value.values()))
-        return [dict(zip(value, each, strict=True)) for each in chosen]
+        return [dict(zip(value, row, strict=True)) for row in chosen]
     if not isinstance(value, list):
         return [value]
     if whole:
         return value if value and all(isinstance(inner, list) for inner in value) else [value]
-    return [each for inner in value for each in choices(inner)]
+    return [choice for inner in value for choice in choices(inner)]

@@ -165,9 +165,9 @@ def contradictions(view: PublicView, manifest: Manifest, tables: Tables) -> Iter
         "the policy has the limits of its recipient": _recipient_problems(manifest),
         "the decision and what was tried can have been so": _decision_problems(manifest),
     }
-    for statements, found in problems.items():
+    for statements, messages in problems.items():
         try:
-            problem = next(found, "")
+            problem = next(messages, "")
         except (ArithmeticError, TypeError, ValueError):
             problem = "it has parameters that nothing can be compared with"
         yield statements, problem

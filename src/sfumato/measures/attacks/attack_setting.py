@@ -73,7 +73,7 @@ class Setting:
 
 
 def setting_of(
-    made: Release, control: str | None, people: int, seed: int, group: Group | None = None
+    attacked: Release, control: str | None, people: int, seed: int, group: Group | None = None
 ) -> Setting:
     """Return the setting of a release, the same for all attacks on it.
 
@@ -91,7 +91,7 @@ def setting_of(
     group
         Whom alone to attack, and to take for the control group.
     """
-    release = linked(made)
+    release = linked(attacked)
     recipe = None if release.recipe is None else release.recipe.to_json()
     cells = fingerprint(release, tuple(release.cells))
     key = ("attacks", cells, recipe, control and _version(Path(control)), seed)

@@ -372,7 +372,7 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
         raise NotApplicable("nobody in the control group matters to the adversary")
     of_row = weights[control.both.origin.rows]
     people = (_Counted(of_row, control.members), _Counted(of_row, control.outsiders))
-    miners = tuple(each for each in scenario.adversary.miners if _knows_meanings(each))
+    miners = tuple(miner for miner in scenario.adversary.miners if _knows_meanings(miner))
     if not miners or scenario.cells == "labels":
         raise NotApplicable("no miner knows what released values stand for, only how they are written")
     able = replace(scenario, adversary=replace(scenario.adversary, miners=miners))
@@ -385,7 +385,9 @@ def _compared(control: Control, names: Sequence[str], scenario: Scenario, weight
     }
     worst = max(shares, key=lambda miner: shares[miner][0] - shares[miner][1])
     members, outsiders = shares[worst]
-    errors = [group.error(each) for group, each in zip(groups, gained[worst], strict=True)]
+    errors = [
+        group.error(errors_of_group) for group, errors_of_group in zip(groups, gained[worst], strict=True)
+    ]
     beyond, radius = members - outsiders, NORMAL_95 * math.hypot(*errors)
     return {
         "members": members,

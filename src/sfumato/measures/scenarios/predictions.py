@@ -123,10 +123,10 @@ def of_adversary(
     return mine(release, name, miners, scenario)
 
 
-def ended(made: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
+def ended(predictions: Sequence[Predictions]) -> tuple[list[Predictions], list[str]]:
     """Return the predictions of the miners that finished, and the names of those that did not."""
-    return [prediction for prediction in made if prediction.finished], [
-        prediction.miner for prediction in made if not prediction.finished
+    return [prediction for prediction in predictions if prediction.finished], [
+        prediction.miner for prediction in predictions if not prediction.finished
     ]
 
 
@@ -232,13 +232,15 @@ def sums_key(
     ]
 
 
-def vote(found: Sequence[Predictions]) -> Predictions:
+def vote(predictions: Sequence[Predictions]) -> Predictions:
     """Combine predictions of the same entries: the mean, or the first of the most common categories."""
-    stacked = np.stack([prediction.predicted for prediction in found])
-    if found[0].predicts == "number":
-        return replace(found[0], miner=FUSED, predicted=stacked.mean(axis=0))
+    stacked = np.stack([prediction.predicted for prediction in predictions])
+    if predictions[0].predicts == "number":
+        return replace(predictions[0], miner=FUSED, predicted=stacked.mean(axis=0))
     votes = np.stack([(stacked == predicted).sum(axis=0) for predicted in stacked])
-    return replace(found[0], miner=FUSED, predicted=np.take_along_axis(stacked, votes.argmax(0)[None], 0)[0])
+    return replace(
+        predictions[0], miner=FUSED, predicted=np.take_along_axis(stacked, votes.argmax(0)[None], 0)[0]
+    )
 
 
 def worth_to_user(user: User, predicted: Column, truth: Column, hierarchy: Hierarchy) -> Floats:
@@ -260,8 +262,8 @@ def worth_to_adversary(adversary: Adversary, told: Told, released: Told, truth: 
         return nearer(told.distance, released.distance, adversary.c).astype(np.float64)
     if adversary.reduction == "distance":
         blurred = np.isfinite(released.distance) & (released.distance > 0)
-        left = told.distance / np.where(blurred, released.distance, 1.0)
-        return np.where(blurred, np.maximum(1 - left, 0.0), 0.0)
+        remaining = told.distance / np.where(blurred, released.distance, 1.0)
+        return np.where(blurred, np.maximum(1 - remaining, 0.0), 0.0)
     columns = {"predicted": told.column, "released": released.column, "true": truth}
     return _judged(adversary.reduction, columns)
 
@@ -271,11 +273,11 @@ def exactly(told: Told) -> Booleans:
     return told.distance == 0
 
 
-def of_user(found: Predictions, truth: Column) -> Column:
+def of_user(prediction: Predictions, truth: Column) -> Column:
     """Return predictions as values, one for each entry."""
-    if found.predicts == "number":
-        return told_numbers(np.asarray(found.predicted, dtype=np.float64), truth).column
-    return Column(found.predicted.astype(np.int32), truth.domain, truth.kind)
+    if prediction.predicts == "number":
+        return told_numbers(np.asarray(prediction.predicted, dtype=np.float64), truth).column
+    return Column(prediction.predicted.astype(np.int32), truth.domain, truth.kind)
 
 
 def common_entries(weights: Sequence[Integers]) -> tuple[Integers, list[Integers]]:
@@ -315,13 +317,13 @@ def _by_label(release: Release, name: str) -> Release:
     return replace(release.unlinked(), cells={**release.cells, name: cells})
 
 
-def _attempt(release: Release, name: str, found: Predictions, of_labels: bool) -> Attempt:
-    truth = true_column(release, name).take(found.rows)
-    codes = found.predicted.astype(np.int32)
-    if found.predicts == "number":
-        told = told_numbers(np.asarray(found.predicted, dtype=np.float64), truth)
+def _attempt(release: Release, name: str, prediction: Predictions, of_labels: bool) -> Attempt:
+    truth = true_column(release, name).take(prediction.rows)
+    codes = prediction.predicted.astype(np.int32)
+    if prediction.predicts == "number":
+        told = told_numbers(np.asarray(prediction.predicted, dtype=np.float64), truth)
         codes = told.column.codes.astype(np.int32)
     else:
         told = told_sets(release.cells[name], codes, truth) if of_labels else told_values(codes, truth)
-    miner = f"{found.miner} of released values" if of_labels else found.miner
-    return Attempt(miner, found.rows, found.weights, told, codes, of_labels)
+    miner = f"{prediction.miner} of released values" if of_labels else prediction.miner
+    return Attempt(miner, prediction.rows, prediction.weights, told, codes, of_labels)

@@ -123,13 +123,13 @@ class ClosenessProblem:
             self.problem == "k-l-t-safety",
         )
         owner, place = np.nonzero(traits[:, :, _K])
-        found = traits[owner, place]
-        objectives = np.stack([-found[:, _K], -found[:, _L], found[:, _T], found[:, _LOSS]], axis=1)
-        first, second = (found[:, _K], -found[:, _T]) if self.prefer == "l" else (-found[:, _T], found[:, _K])
+        best = traits[owner, place]
+        objectives = np.stack([-best[:, _K], -best[:, _L], best[:, _T], best[:, _LOSS]], axis=1)
+        first, second = (best[:, _K], -best[:, _T]) if self.prefer == "l" else (-best[:, _T], best[:, _K])
         return Evaluation(
             owner,
             objectives[:, self._chosen],
-            found,
+            best,
             main_rows(owner, first, second, len(genes)),
             np.zeros(len(genes)),
         )

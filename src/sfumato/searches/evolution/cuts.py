@@ -212,14 +212,14 @@ class CutSpace:
     @cached_property
     def _steps(self) -> _Steps:
         """Every step that there may be, attribute by attribute."""
-        found = [step for attribute, place in self._slices for step in _steps_of(attribute, place.start)]
+        rows = [step for attribute, place in self._slices for step in _steps_of(attribute, place.start)]
         steps = _Steps(
-            np.zeros((len(found), self.n_genes), dtype=np.int8),
-            np.zeros((len(found), self.n_genes), dtype=np.bool_),
-            np.array([before for *_, before, _ in found], dtype=np.int64),
-            np.array([behind for *_, behind in found], dtype=np.int64),
+            np.zeros((len(rows), self.n_genes), dtype=np.int8),
+            np.zeros((len(rows), self.n_genes), dtype=np.bool_),
+            np.array([before for *_, before, _ in rows], dtype=np.int64),
+            np.array([behind for *_, behind in rows], dtype=np.int64),
         )
-        for row, (flipped, inside, *_) in enumerate(found):
+        for row, (flipped, inside, *_) in enumerate(rows):
             steps.flips[row, flipped] = 1
             steps.inside[row, inside] = True
         return steps

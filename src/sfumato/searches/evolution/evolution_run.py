@@ -83,8 +83,10 @@ class Judge:
     def judge(self, genes: Genes) -> tuple[Floats, Floats]:
         """Return the objectives by which each individual is selected, and its violation."""
         self.explore(genes)
-        found = [self._known[key] for key in self._keys(genes)]
-        return np.stack([objectives for objectives, _ in found]), np.array([worse for _, worse in found])
+        evaluated = [self._known[key] for key in self._keys(genes)]
+        return np.stack([objectives for objectives, _ in evaluated]), np.array(
+            [worse for _, worse in evaluated]
+        )
 
     def knows(self, genes: Genes) -> Booleans:
         """Return for each individual whether it was judged before."""
@@ -204,7 +206,7 @@ def improve(
         if most is None:
             targets = judge.archive
         moved = [_better(judge.archive, targets, row) for row in range(len(targets))]
-        targets = Archive(*(np.stack(each) for each in zip(*moved, strict=True)))
+        targets = Archive(*(np.stack(part) for part in zip(*moved, strict=True)))
         unsettled = [genes for genes in targets.genes if genes.tobytes() not in settled]
         if not unsettled:
             empty = Archive.empty(judge.space.n_genes, targets.objectives.shape[1], targets.traits.shape[1])

@@ -94,12 +94,12 @@ class MeasuredProblem:
         return self._traits(release)
 
     def _traits(self, release: Release) -> tuple[list[float], float]:
-        taken = measure(release, self._measures)
+        measurements = measure(release, self._measures)
         share = release.n_suppressed / release.n_original
         worse = max(share - self.eta, 0.0)
         for name, limit in self.limits.items():
-            worse += _excess(worst_value(taken, name), limit)
-        values = [worst_value(taken, name) for name in self.objectives]
+            worse += _excess(worst_value(measurements, name), limit)
+        values = [worst_value(measurements, name) for name in self.objectives]
         # a measure that does not apply cannot be compared
         worse += sum(value is None for value in values)
         return [math.inf if value is None else value for value in values], worse

@@ -111,10 +111,10 @@ def winners(population: Generation, pairs: Integers, rng: np.random.Generator) -
     wins = np.where(ahead == behind, _sign(crowding[one], crowding[other]), np.where(ahead, 1, -1))
     is_broken = (violations[one] > 0) | (violations[other] > 0)
     wins = np.where(is_broken, _sign(violations[other], violations[one]), wins)
-    found = np.where(wins > 0, one, other)
+    winner = np.where(wins > 0, one, other)
     tied = np.flatnonzero(wins == 0)
-    found[tied] = pairs[tied, rng.integers(2, size=len(tied))]
-    return found
+    winner[tied] = pairs[tied, rng.integers(2, size=len(tied))]
+    return winner
 
 
 def _sign(some: Floats, others: Floats) -> Integers:

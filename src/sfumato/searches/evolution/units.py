@@ -63,8 +63,8 @@ def check_granularity(table: Table, schema: Schema, granularity: Mapping[str, fl
 def _interval_changes(column: Column, width: float) -> Booleans:
     step = Fraction(str(width))
     # a missing value is an interval of its own
-    found = map(column.kind.position, column.domain)
-    places = [None if place is None else int(Fraction(str(place)) // step) for place in found]
+    positions = map(column.kind.position, column.domain)
+    places = [None if place is None else int(Fraction(str(place)) // step) for place in positions]
     return np.array([one != other for one, other in itertools.pairwise(places)], dtype=np.bool_)
 
 
@@ -90,7 +90,7 @@ class UnitRecords:
         first = first_row_of_group(row_of, n_rows)
         first_unit = np.concatenate([[0], np.cumsum(n_units)]).astype(np.int64)
         units = np.stack(
-            [each[first] + start for each, start in zip(coded, first_unit, strict=False)], axis=1
+            [codes[first] + start for codes, start in zip(coded, first_unit, strict=False)], axis=1
         )
         weights = sum_by_group(row_of, n_rows, table.weights)
         records = Records(
@@ -166,7 +166,7 @@ def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> S
         )
     offsets = np.concatenate([[0], np.cumsum([len(table[name].domain) for name in names])])
     values = [table[name].codes + offset for name, offset in zip(names, offsets, strict=False)]
-    starts, found, counts = value_counts(
+    starts, codes, counts = value_counts(
         np.tile(row_of, len(names)),
         n_rows,
         np.concatenate(values).astype(np.int32),
@@ -174,4 +174,4 @@ def _sensitive(table: Table, schema: Schema, row_of: Integers, n_rows: int) -> S
         np.tile(table.weights, len(names)),
     )
     owners = np.repeat(np.arange(len(names)), np.diff(offsets))
-    return SensitiveRows(starts, found, counts, int(offsets[-1]), owners, distinct=False)
+    return SensitiveRows(starts, codes, counts, int(offsets[-1]), owners, distinct=False)

@@ -573,7 +573,11 @@ class _Search:
         if self._is_open(self.forgotten, ()):
             still_open.append(self.forgotten)
         if best.cost == math.inf:
-            raise Infeasible(_no_node(exact=not still_open))
+            outcome = "was found in time that keeps" if still_open else "keeps"
+            raise Infeasible(
+                f"no full-domain recoding {outcome} the model within the suppression limit; allow more or "
+                "ask for less"
+            )
         bound = min([best.cost, *still_open])
         return Optimum(
             levels=lattice.named(best.levels),
@@ -585,13 +589,6 @@ class _Search:
             bound=self.problem.score(bound),
             exact=not still_open,
         )
-
-
-def _no_node(*, exact: bool) -> str:
-    found = "keeps" if exact else "was found in time that keeps"
-    return (
-        f"no full-domain recoding {found} the model within the suppression limit; allow more or ask for less"
-    )
 
 
 def _neighbours(levels: Levels, top: Levels) -> Iterator[Levels]:

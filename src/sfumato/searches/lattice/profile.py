@@ -189,10 +189,10 @@ class LatticeProfile:
             name_of(Precision): 1 - mean_level,
         }
         for name in SCORES:
-            if not self.sensitive or not all(name in each for each in self.sensitive.values()):
+            if not self.sensitive or not all(name in scores_of for scores_of in self.sensitive.values()):
                 continue
             worst = np.min if _BETTER[name] == "higher" else np.max
-            scores[name] = worst([each[name] for each in self.sensitive.values()], axis=0)
+            scores[name] = worst([scores_of[name] for scores_of in self.sensitive.values()], axis=0)
         return {name: sealed(values) for name, values in scores.items()}
 
     @property
@@ -351,8 +351,8 @@ def profile(
         small_classes=sealed(nodes.small_classes),
         small_losses=sealed(nodes.small_losses / lattice.n_records),
         sensitive={
-            name: _named(found.scores, has_order=bound_schema.hierarchy(name).has_order)
-            for name, found in zip(watched, described, strict=False)
+            name: _named(description.scores, has_order=bound_schema.hierarchy(name).has_order)
+            for name, description in zip(watched, described, strict=False)
         },
         people=people,
     )
@@ -571,8 +571,8 @@ def _prior(lattice: GeneralizationLattice, name: str | None) -> Prior:
         return Prior(0, nothing, nothing, nothing, nothing, no_levels, np.zeros((0, 0)))
     facts = lattice.everybody.sensitive[name]
     n_values = len(facts.prior)
-    each, ones = np.arange(n_values + 1), np.ones(n_values, dtype=np.int64)
-    alone = SensitiveCounts(each, each[:-1], ones, facts.prior, facts.domain)
+    codes, ones = np.arange(n_values + 1), np.ones(n_values, dtype=np.int64)
+    alone = SensitiveCounts(codes, codes[:-1], ones, facts.prior, facts.domain)
     node_of = no_levels if facts.domain.hierarchy is None else facts.domain.hierarchy.node_of[1:-1].copy()
     node_shares = np.zeros((len(node_of), n_values))
     for level, nodes in enumerate(node_of):

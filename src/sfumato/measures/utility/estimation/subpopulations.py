@@ -235,10 +235,10 @@ def alike_in(nodes: AttributeNodes, codes: Sequence[Codes]) -> tuple[Integers, C
     """
     numbers, values = zip(*(nodes.alike(attribute) for attribute in range(len(codes))), strict=True)
     kinds = (number[of_rows] for number, of_rows in zip(numbers, codes, strict=True))
-    row_of, n_rows = number_rows(kinds, [len(each) for each in values], len(codes[0]))
+    row_of, n_rows = number_rows(kinds, [len(labels) for labels in values], len(codes[0]))
     first = first_row_of_group(row_of, n_rows)
     chosen = zip(values, numbers, codes, strict=True)
-    return row_of, np.array([each[number[of_rows[first]]] for each, number, of_rows in chosen])
+    return row_of, np.array([kind_codes[number[of_rows[first]]] for kind_codes, number, of_rows in chosen])
 
 
 def _within_reach(nodes: AttributeNodes, rows: _Rows, least: int, n_values: list[int]) -> Populations:
