@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sfumato.data.table import Table
-from sfumato.measures.scenarios.expressions import Type, type_of
+from sfumato.measures.scenarios.expressions import type_of
 from sfumato.measures.scenarios.nearness import true_column
 from sfumato.measures.scenarios.predictions import of_user, predictions, sums_key, worth_to_user
 from sfumato.measures.scenarios.scenario import Scenario, weights_of
@@ -56,7 +56,7 @@ class ScenarioMeasure(Measure):
         """Return the measurements, if the original row of each released row is known."""
         origin = origin_of(release)
         scenario = self.scenario or Scenario()
-        scenario.check(_types(origin.table))
+        scenario.check({name: type_of(column) for name, column in origin.table.columns.items()})
         return tuple(self.in_scenario(release, origin.table, origin.rows, scenario))
 
     @abstractmethod
@@ -310,7 +310,3 @@ def unfinished(miners: Iterable[str]) -> dict[str, str]:
     """Name in the detail the miners that did not finish."""
     names = ", ".join(dict.fromkeys(miners))
     return {"unfinished": names} if names else {}
-
-
-def _types(table: Table) -> dict[str, Type]:
-    return {name: type_of(column) for name, column in table.columns.items()}

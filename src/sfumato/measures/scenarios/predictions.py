@@ -199,7 +199,9 @@ def _ways(release: Release, name: str, adversary: Adversary) -> list[tuple[Relea
     if not has_sets or adversary.guesses != "released":
         ways.append((release, False))
     if has_sets and adversary.guesses != "values":
-        ways.append((_by_label(release, name), True))
+        # labels as categories without further meaning
+        labels = replace(release.cells[name], domain=(), sets=None)
+        ways.append((replace(release.unlinked(), cells={**release.cells, name: labels}), True))
     return ways
 
 
@@ -309,12 +311,6 @@ def _judged(judgement: str | Callable[..., Any], columns: Mapping[str, Column]) 
         return Expression(judgement).evaluate(columns)
     values = [domain_values(column)[column.codes] for column in columns.values()]
     return np.asarray(judgement(*values), dtype=np.float64)
-
-
-def _by_label(release: Release, name: str) -> Release:
-    """Return the release with the attribute's labels as categories without further meaning."""
-    cells = replace(release.cells[name], domain=(), sets=None)
-    return replace(release.unlinked(), cells={**release.cells, name: cells})
 
 
 def _attempt(release: Release, name: str, prediction: Predictions, of_labels: bool) -> Attempt:

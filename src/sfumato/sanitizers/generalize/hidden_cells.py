@@ -206,7 +206,9 @@ def _promising(points: Points, cell_costs: Floats) -> Booleans:
 
 def search_patterns(points: Points, patterns: Patterns, suppression: float) -> Integers:
     """Return the pattern of each point, or `OPEN` for suppressed ones, at most this share of the records."""
-    start = _initial_patterns(points, patterns)
+    # no suppressed cells, and the points that fail are open
+    start = np.zeros(len(points.weights), dtype=np.int64)
+    start = np.where(_fails(points, patterns, start), OPEN, start)
     if not (start == OPEN).any():
         return start
     pattern_of = _improved(points, patterns, _assign_open(points, patterns, start))
@@ -240,12 +242,6 @@ def _cost(points: Points, patterns: Patterns, pattern_of: Integers) -> float:
 def _fails(points: Points, patterns: Patterns, pattern_of: Integers) -> Booleans:
     everyone = points.by_own_cells(np.arange(len(pattern_of)), patterns.hidden[pattern_of])
     return ~points.hold(everyone)[everyone.class_of]
-
-
-def _initial_patterns(points: Points, patterns: Patterns) -> Integers:
-    """Begin with no suppressed cells, and mark the points that fail as open."""
-    pattern_of = np.zeros(len(points.weights), dtype=np.int64)
-    return np.where(_fails(points, patterns, pattern_of), OPEN, pattern_of)
 
 
 def _assign_open(points: Points, patterns: Patterns, start: Integers) -> Integers:

@@ -126,18 +126,14 @@ class ClosenessProblem:
         best = traits[owner, place]
         objectives = np.stack([-best[:, _K], -best[:, _L], best[:, _T], best[:, _LOSS]], axis=1)
         first, second = (best[:, _K], -best[:, _T]) if self.prefer == "l" else (-best[:, _T], best[:, _K])
+        chosen = {"t-closeness": [2, 3], "k-t-safety": [0, 2, 3], "k-l-t-safety": [0, 1, 2, 3]}[self.problem]
         return Evaluation(
             owner,
-            objectives[:, self._chosen],
+            objectives[:, chosen],
             best,
             main_rows(owner, first, second, len(genes)),
             np.zeros(len(genes)),
         )
-
-    @property
-    def _chosen(self) -> list[int]:
-        """Return which of k, l, t and loss the problem names."""
-        return {"t-closeness": [2, 3], "k-t-safety": [0, 2, 3], "k-l-t-safety": [0, 1, 2, 3]}[self.problem]
 
     def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe that makes exactly this solution."""

@@ -169,7 +169,9 @@ class PublisherProblem:
         owner, place = np.nonzero(traits[:, :, _K])
         rows = traits[owner, place]
         objectives = np.stack(self._objectives(rows), axis=1)
-        return Evaluation(owner, objectives, rows, self._main(owner, rows, len(genes)), np.zeros(len(genes)))
+        one, other = (_K, _L) if self.prefer == "l" else (_L, _K)
+        main = main_rows(owner, rows[:, one], rows[:, other], len(genes))
+        return Evaluation(owner, objectives, rows, main, np.zeros(len(genes)))
 
     def _traits(self, recodings: Recodings) -> Floats:
         records, persons = self.space.rows.records, self.space.rows.persons
@@ -190,14 +192,10 @@ class PublisherProblem:
             return [first, loss, rows[:, _SUPPRESSED] / self.space.rows.n_records]
         return [first, second, loss] if self.problem == "k-l-safety" else [first, loss]
 
-    def _main(self, owner: Integers, rows: Floats, n: int) -> Integers:
-        """Return the solution of each individual that spends the budget in the preferred order."""
-        one, other = (_K, _L) if self.prefer == "l" else (_L, _K)
-        return main_rows(owner, rows[:, one], rows[:, other], n)
-
     def recipe(self, genes: Genes, traits: Floats) -> Recipe:
         """Return the recipe that makes exactly this solution."""
-        return self.space.recipe(genes, self._model(traits), self._suppression())
+        suppression = {"zero-suppression": 0.0, "any-suppression": 1.0}.get(self.problem, self.eta)
+        return self.space.recipe(genes, self._model(traits), suppression)
 
     def _model(self, traits: Floats) -> PrivacyModel:
         if self.problem != "k-l-safety":
@@ -206,6 +204,3 @@ class PublisherProblem:
             diverse = DistinctDiversity if self.diversity == "distinct" else ProbabilisticDiversity
             return KAnonymity(int(traits[_K])) & diverse(int(traits[_L]))
         return SafetyOrder(int(traits[_FIRST]), int(traits[_SECOND]), self.prefer, self.diversity)
-
-    def _suppression(self) -> float:
-        return {"zero-suppression": 0.0, "any-suppression": 1.0}.get(self.problem, self.eta)

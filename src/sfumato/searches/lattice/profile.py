@@ -180,7 +180,9 @@ class LatticeProfile:
         mean_level = (self.levels / np.maximum(self.heights, 1)).mean(axis=1)
         scores = {
             name_of(KAnonymity): self.smallest.astype(np.float64),
-            name_of(WeightedK): self._weighted_k,
+            name_of(WeightedK): (
+                self.squares / self.n_records if self.people is None else self.people.weighted_k
+            ),
             name_of(ReidentificationRisk): 1 / self.smallest,
             name_of(GeneralLoss): self.general_loss,
             name_of(TotalLoss): self.general_loss,
@@ -194,10 +196,6 @@ class LatticeProfile:
             worst = np.min if _BETTER[name] == "higher" else np.max
             scores[name] = worst([scores_of[name] for scores_of in self.sensitive.values()], axis=0)
         return {name: sealed(values) for name, values in scores.items()}
-
-    @property
-    def _weighted_k(self) -> Floats:
-        return self.squares / self.n_records if self.people is None else self.people.weighted_k
 
     def score(self, name: str) -> Floats:
         """Return one score of every node."""
