@@ -32,7 +32,7 @@ from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.json_schemas import SHAPES, form, schema
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.written_order import Order
 
 ROOT = Path(__file__).parent

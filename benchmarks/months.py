@@ -39,8 +39,8 @@ from sfumato import (
 from sfumato.data.table import Table
 from sfumato.models import KAnonymity
 from sfumato.results.linked_people import match_people, person_names
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.origin import Earlier
-from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Clustering, FullDomain, LocalRecoding, Mondrian, Sanitizer
 from sfumato.workflow.apply.published_folders import parent_facts
 

@@ -15,7 +15,7 @@ from sfumato.measures import Adversary, AntiUtility, GoodUtility, Scenario, User
 from sfumato.measures.scenarios import good_utility
 from sfumato.miners import cross_validation, fit_processes
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.caching import _KEPT, forget, kept, kept_on, remembered
 from sfumato.sanitizers import Mondrian
 from sfumato.workflow.store.store import Store

@@ -18,9 +18,10 @@ from sfumato.data.table import Column, Table
 from sfumato.models import KAnonymity
 from sfumato.registry.recipe import Recipe
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, link, linked, origin_of, without_rows
 from sfumato.results.measurement import measure
 from sfumato.results.origin import Earlier, Origin, PersonNames
-from sfumato.results.release import LinkedRelease, Release, linked, origin_of, without_rows
+from sfumato.results.release import Release
 from sfumato.sanitizers import MST, Anatomy, Mondrian, Sanitizer
 from sfumato.workflow.explore import candidate_workers
 from sfumato.workflow.explore.original_workers import done_by_worker
@@ -181,7 +182,7 @@ def test_an_unlinked_release_refuses_what_needs_the_original() -> None:
 
 def test_a_link_can_be_taken_off_and_put_back() -> None:
     release = _linked()
-    again = release.unlinked().linked_to(release.origin)
+    again = link(release.unlinked(), release.origin)
     assert np.array_equal(again.kept, release.kept)
     assert again.n_original_people == release.n_original_people == 7
 

@@ -11,7 +11,6 @@ import pytest
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
-from sfumato.results.written_order import drawn_orders
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.bucketize.bucketization import Anatomy
 from sfumato.sanitizers.generalize.mondrian import Mondrian
@@ -24,7 +23,7 @@ def test_every_order_is_as_likely() -> None:
     release = sanitize(table, SCHEMA, Mondrian(KAnonymity(1)))
     n_draws = 6_000
     drawn = Counter(
-        tuple(np.concatenate([order.rows for order in drawn_orders(release, n_at_once=1)]).tolist())
+        tuple(np.concatenate([order.rows for order in release.orders(n_at_once=1)]).tolist())
         for _ in range(n_draws)
     )
     assert set(drawn) <= set(permutations(range(4)))
@@ -38,7 +37,7 @@ def test_parts_hold_every_record_once_and_are_about_as_large_as_asked() -> None:
     generator = np.random.default_rng(1)
     table = Table.from_arrow({"age": generator.integers(0, 50, 20_000), "ill": ["a"] * 20_000})
     release = sanitize(table, SCHEMA, Mondrian(KAnonymity(2)))
-    parts = [order.rows for order in drawn_orders(release, n_at_once=1_000)]
+    parts = [order.rows for order in release.orders(n_at_once=1_000)]
     assert len(parts) == 32
     assert max(map(len, parts)) < 1_000
     assert np.bincount(np.concatenate(parts)).tolist() == release.weights.tolist()
@@ -60,7 +59,7 @@ def test_a_pseudonym_is_one_person_s_in_all_parts() -> None:
     release = sanitize(table, schema, Mondrian(KAnonymity(2)))
     told = Counter(
         (int(release.people.person_of[row]), int(pseudonym))
-        for order in drawn_orders(release, n_at_once=50)
+        for order in release.orders(n_at_once=50)
         for row, pseudonym in zip(order.rows, order.people, strict=True)
     )
     assert sum(told.values()) == 900
@@ -71,5 +70,5 @@ def test_a_pseudonym_is_one_person_s_in_all_parts() -> None:
 def test_groups_are_drawn_at_once(n_at_once: int) -> None:
     table = Table.from_arrow({"age": list(range(12)), "ill": ["a", "b", "c"] * 4})
     release = sanitize(table, SCHEMA, Anatomy(2))
-    (order,) = drawn_orders(release, n_at_once=n_at_once)
+    (order,) = release.orders(n_at_once=n_at_once)
     assert sorted(order.rows.tolist()) == list(range(12))

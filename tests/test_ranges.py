@@ -18,7 +18,7 @@ from sfumato.data.ordered_ranges import in_order, scale_of
 from sfumato.data.table import Column
 from sfumato.models import KAnonymity
 from sfumato.results.label_parsing import Spellings
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.released_column import block_cells, named, range_cells
 from sfumato.sanitizers import Mondrian
 

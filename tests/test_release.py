@@ -23,15 +23,8 @@ from sfumato.data.equivalence_classes import EquivalenceClasses
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.models.base import PrivacyModel
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import (
-    LinkedRelease,
-    Release,
-    failing_rows,
-    holds,
-    linked,
-    released,
-    without_rows,
-)
+from sfumato.results.linked_release import LinkedRelease, linked, released, without_rows
+from sfumato.results.release import Release, failing_rows, holds
 from sfumato.results.released_column import level_cells, suppressed_cells
 from sfumato.sanitizers import FullDomain
 

@@ -15,8 +15,8 @@ from sfumato import Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.reading import datasets
 from sfumato.registry.declarations import EVERY_TYPE, ReleaseType
+from sfumato.results.linked_release import LinkedRelease, released, synthetic_release
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, released, synthetic_release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError, MethodFailed
 from sfumato.sanitizers import MST, AsIs, CartSynthesis, Laplace

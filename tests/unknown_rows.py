@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 
 
 def with_unknown_rows(release: LinkedRelease) -> LinkedRelease:

@@ -224,7 +224,7 @@ ROOMS = {
         ("tests/sanitizers", "tests/measures/informed"),
     ),
     "release": Room(
-        ("results/release.py", "results/origin.py", "results/written_order.py"),
+        ("results/release.py", "results/linked_release.py", "results/origin.py", "results/written_order.py"),
         ("tests/test_release.py", "tests/test_types_of_release.py", "tests/test_linked_release.py"),
         ("tests/contracts",),
     ),

@@ -27,7 +27,8 @@ from sfumato import (
 )
 from sfumato.models import AlphaKAnonymity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.results.intersection import combine_releases, rows_to_suppress
-from sfumato.results.release import LinkedRelease, failing_rows, holds, without_rows
+from sfumato.results.linked_release import LinkedRelease, without_rows
+from sfumato.results.release import failing_rows, holds
 from sfumato.runtime.errors import ParameterError, PolicyNotMet, UserError, VerificationFailed
 from sfumato.sanitizers import FullDomain, Mondrian, Sanitizer
 from sfumato.verification.documents import read_manifest

@@ -14,8 +14,8 @@ from sfumato import Attribute, Hierarchy, Intervals, Prefixes, Schema, freeze, r
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.label_parsing import interval_ends
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.recode_records import NO_CLASS, take
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import SchemaError, UserError
 from sfumato.sanitizers import (
     PRAM,

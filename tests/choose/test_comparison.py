@@ -17,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
+from sfumato.results.linked_release import LinkedRelease, released, without_rows
 from sfumato.results.measurement import worst_value
-from sfumato.results.release import LinkedRelease, Release, released, without_rows
+from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.comparison import Comparison, compare
 from sfumato.workflow.choose.correspondence import Pairs

@@ -8,7 +8,7 @@ from sfumato import Schema, Table, compare, sanitize
 from sfumato.measures import measure
 from sfumato.models import KAnonymity
 from sfumato.results.frontier import Candidate
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian, Sanitizer
 from sfumato.workflow.choose.side_by_side import side_by_side

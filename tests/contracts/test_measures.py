@@ -17,8 +17,9 @@ from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import Adversary, Measurement, Scenario, User
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import build_measure
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import (
     Anatomy,

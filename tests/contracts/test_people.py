@@ -30,7 +30,8 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.registry import methods
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, UserError
 
 SANITIZERS = methods.registered("sanitizer")

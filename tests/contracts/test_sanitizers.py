@@ -21,7 +21,8 @@ from sfumato.data.kinds import NUMERIC
 from sfumato.data.table import text
 from sfumato.models import KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, MethodFailed, UserError
 
 Bound = tuple[Table, Schema]

@@ -15,8 +15,8 @@ from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.frontier import Frontier, one_for_each_recipe
+from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.measurement import measure
-from sfumato.results.release import LinkedRelease, without_rows
 from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian
 from sfumato.workflow.explore import candidate_workers as workers_module

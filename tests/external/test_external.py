@@ -16,8 +16,8 @@ from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import build_measure
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.workflow.external import untrue_cells

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from sfumato import Schema, Table, measure, read_release, sanitize
 from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.registry import methods
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import build_measure
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import SfumatoError
 from sfumato.workflow.publish.data_files import write_release
 

@@ -15,8 +15,8 @@ from scipy.stats import entropy
 from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import AccuracyGain, DisclosureQuotient, InformationGain, KnowledgeGain, PrivacyLoss
 from sfumato.models import DeltaDisclosure, KAnonymity, ProbabilisticDiversity
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.people_groups import groups_of, records_of_group
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import (
     Anatomy,

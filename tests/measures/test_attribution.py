@@ -16,8 +16,8 @@ from sfumato.measures.disclosure.loss_attribution import group_origins, populati
 from sfumato.models import KAnonymity
 from sfumato.models.distances import jensen_shannon
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.people_groups import groups_of, records_of_group
-from sfumato.results.release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Mondrian, Sanitizer, SuppressQuasiIdentifiers
 
 Bound = tuple[Table, Schema]

@@ -20,8 +20,9 @@ from sfumato import Schema, Table, measure, measure_by, sanitize
 from sfumato.measures import AccuracyGain, AuxiliaryGain, Measurement
 from sfumato.measures.disclosure import auxiliary
 from sfumato.models import KAnonymity
+from sfumato.results.linked_release import LinkedRelease, link
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, Mondrian, SuppressQuasiIdentifiers
 
@@ -244,7 +245,7 @@ def test_where_nobody_says_what_to_guess_or_about_whom_there_is_a_reason() -> No
         AuxiliaryGain(seed=-1)
     fewer = Table.from_arrow({name: FIVE[name] for name in ("work", "ill")})
     with pytest.raises(DataError, match=r"^the table has no column 'town'; add it"):
-        only(five().unlinked().linked_to(Origin(fewer)), AuxiliaryGain(known=("town",)))
+        only(link(five().unlinked(), Origin(fewer)), AuxiliaryGain(known=("town",)))
 
 
 def test_of_a_group_the_list_says_who_is_attacked() -> None:

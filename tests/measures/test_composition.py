@@ -17,8 +17,8 @@ from sfumato import Attribute, Intervals, Schema, Table, apply, freeze, measure,
 from sfumato.measures import CompositionK, CompositionLoss, Measurement
 from sfumato.measures.disclosure.composition import classes_of_people, people_of
 from sfumato.models import KAnonymity
+from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.origin import Earlier
-from sfumato.results.release import LinkedRelease, without_rows
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, Clustering, Cut, FullDomain, Mondrian, Sanitizer
 

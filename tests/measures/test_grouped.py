@@ -16,9 +16,9 @@ from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import measure_group
 from sfumato.results.people_groups import groups_of
-from sfumato.results.release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, Laplace, Mondrian, SuppressQuasiIdentifiers
 

@@ -12,8 +12,8 @@ from tests.unknown_rows import with_unknown_rows
 from sfumato import Schema, Table, sanitize
 from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.results.people_groups import Group, classes_with_group, groups_of, records_of_group
-from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.results.released_column import exact_cells
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain

@@ -14,8 +14,9 @@ from sfumato import Attribute, Schema, Table, measure, publish, sanitize, verify
 from sfumato.measures import Measurement
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.origin import Earlier
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.release import Release
 from sfumato.sanitizers import Anatomy, Mondrian
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))

@@ -34,7 +34,8 @@ from sfumato.measures.scenarios.predictions import (
 from sfumato.miners.base import Predictions
 from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace
 
 PEOPLE: dict[str, list[Any]] = {

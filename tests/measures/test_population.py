@@ -20,7 +20,7 @@ from sfumato.measures import IndividualRisk, JournalistRisk, KMap, PopulationUni
 from sfumato.measures.identity.population_risk import individual_risks
 from sfumato.measures.identity.superpopulation import SampledClasses, population_uniques
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian
 

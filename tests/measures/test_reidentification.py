@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sfumato import Schema, Table, measure, sanitize
 from sfumato.measures import JournalistRisk, KMap, MarketerRisk, ReidentificationRisk, WeightedK, class_sizes
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers
 

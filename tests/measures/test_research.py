@@ -23,7 +23,7 @@ from sfumato.measures.utility.estimation.random_queries import satisfied_queries
 from sfumato.measures.utility.estimation.reconstruction import true_estimate
 from sfumato.measures.utility.estimation.subpopulations import large_populations
 from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import (
     AsIs,

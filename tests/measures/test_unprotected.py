@@ -22,7 +22,7 @@ from sfumato.measures.identity.uniqueness import (
     alone_by_insensitive,
     warnings_of,
 )
-from sfumato.results.release import released
+from sfumato.results.linked_release import released
 from sfumato.workflow.publish.cautions import cautions
 
 ROLES: dict[str, Role] = {

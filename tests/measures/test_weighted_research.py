@@ -13,7 +13,7 @@ from sfumato import Attribute, Intervals, Schema, Table, measure, sanitize
 from sfumato.measures import KLDivergence, QueryError, UtilityLoss
 from sfumato.measures.utility.estimation.reconstruction import uniform_estimate
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, SuppressQuasiIdentifiers
 
 Records = list[tuple[int, str, str, int]]

@@ -30,8 +30,8 @@ from sfumato.measures import (
 )
 from sfumato.measures.identity.reidentification import class_sizes
 from sfumato.models import DistinctDiversity, KAnonymity
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import build_measure
-from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells as ReleasedCells
 from sfumato.results.released_column import ValueSets
 from sfumato.runtime.errors import ParameterError

@@ -20,8 +20,9 @@ from sfumato.miners import accuracy, predict
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, link
 from sfumato.results.measurement import build_measure
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import (
     Anatomy,
@@ -325,7 +326,7 @@ class TestWithoutMiners:
             for n_rows in (n_released, n_original)
         )
         with pytest.raises(NotApplicable, match="at least two records"):
-            WorkloadUtility().measure(released.unlinked().linked_to(original.origin))
+            WorkloadUtility().measure(link(released.unlinked(), original.origin))
 
     def test_of_one_record_nothing_is_learned(self) -> None:
         for n, reason in ((1, "at least two records"), (2, "name a target")):

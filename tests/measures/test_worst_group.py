@@ -24,12 +24,12 @@ from sfumato.measures.grouped import (
     worst_for_each,
 )
 from sfumato.models import KAnonymity
+from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.results.measurement import (
     compares,
     measure_group,
 )
 from sfumato.results.people_groups import groups_of
-from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import AsIs, Mondrian
 from sfumato.sanitizers.perturb.changed_records import with_codes

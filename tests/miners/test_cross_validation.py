@@ -26,8 +26,8 @@ from sfumato.miners.cross_validation import forget
 from sfumato.miners.folds import held_out
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import Anatomy, FullDomain, Laplace, SuppressSensitive

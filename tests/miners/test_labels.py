@@ -16,7 +16,7 @@ from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of
 from sfumato.miners.learning_task import pose
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import DataError
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain, Laplace, SuppressSensitive
 

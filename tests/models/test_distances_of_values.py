@@ -16,7 +16,8 @@ from scipy.optimize import linprog
 
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, sanitize
 from sfumato.models import KAnonymity, TCloseness
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.sanitizers import AsIs, Bucketize, FullDomain, Mondrian
 from sfumato.workflow.publish.folder_layout import Layout, read_back, tables_of
 

@@ -32,7 +32,7 @@ from sfumato import Recipe, Table, register
 from sfumato.models import KAnonymity, PrivacyModel
 from sfumato.results.released_column import Cells
 from sfumato.results.measurement import Measure
-from sfumato.results.release import released
+from sfumato.results.linked_release import released
 
 
 def raises(*_): raise ValueError("MARKER")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
+from functools import partialmethod
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,11 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
 from sfumato.reading import datasets
-from sfumato.results.release import LinkedRelease
-from sfumato.results.written_order import drawn_orders
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.sanitizers.base import sanitize
 from sfumato.sanitizers.generalize.full_domain import FullDomain
 from sfumato.sanitizers.generalize.mondrian import Mondrian
-from sfumato.workflow.publish import data_files
 from sfumato.workflow.publish.publish import publish
 from sfumato.workflow.publish.verify import verify
 
@@ -46,7 +45,7 @@ def test_the_parts_together_are_the_release(
 ) -> None:
     release = released()[what]
     n_at_once = release.n_records // 20
-    monkeypatch.setattr(data_files, "drawn_orders", partial(drawn_orders, n_at_once=n_at_once))
+    monkeypatch.setattr(Release, "orders", partialmethod(Release.orders, n_at_once))
     publish(release, tmp_path / "out", ["k-anonymity"], policy="none", allow_singling_out=True)
     assert verify(tmp_path / "out")
     parquet = pq.read_table(tmp_path / "out" / "data.parquet")

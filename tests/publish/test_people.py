@@ -13,7 +13,7 @@ import pytest
 
 from sfumato import Attribute, Limit, Schema, Table, measure, publish, sanitize, verify
 from sfumato.models import KAnonymity, TCloseness
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import PolicyNotMet, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.verification.check import check_folder

@@ -21,10 +21,11 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.linked_release import released
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
 from sfumato.results.recipients import NOBODY
-from sfumato.results.release import Release, released
+from sfumato.results.release import Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import AsIs, FullDomain, Mondrian, SuppressQuasiIdentifiers, sanitize
 from sfumato.workflow.project.project_file import Publication

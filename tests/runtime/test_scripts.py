@@ -18,7 +18,7 @@ from pathlib import Path
 
 import sfumato as sf
 import next_to_it
-from sfumato.results.release import released
+from sfumato.results.linked_release import released
 
 
 @sf.register
@@ -46,7 +46,7 @@ NEXT_TO_IT = """
 from dataclasses import dataclass
 
 import sfumato as sf
-from sfumato.results.release import released
+from sfumato.results.linked_release import released
 
 
 @sf.register

@@ -32,7 +32,8 @@ from sfumato.models import (
 )
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate, Frontier
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, VerificationFailed
 from sfumato.sanitizers import Anatomy, Bucketize, Mondrian
 from sfumato.verification.check import Check

@@ -17,7 +17,8 @@ from sfumato import Attribute, Hierarchy, Schema, Table, sanitize
 from sfumato.data.table import text
 from sfumato.measures.utility.information_loss import attribute_losses
 from sfumato.models import DeltaDisclosure, KAnonymity, PrivacyModel, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import AsIs, CellSuppression
 

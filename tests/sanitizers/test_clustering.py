@@ -25,7 +25,7 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.registry.recipe import Recipe
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize import from_clusters as clusters_of

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sfumato import Attribute, Hierarchy, Intervals, Recipe, Schema, Table, measure, sanitize
 from sfumato.models import DistinctDiversity, KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Cut
 from sfumato.workflow.project.project_file import Project

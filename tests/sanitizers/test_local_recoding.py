@@ -26,7 +26,7 @@ from sfumato.models import (
 )
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import LocalRecoding, Mondrian
 from sfumato.sanitizers.generalize.class_extraction import extract_classes

@@ -24,7 +24,7 @@ from sfumato.models import (
     ProbabilisticDiversity,
     TCloseness,
 )
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import Mondrian
 from sfumato.sanitizers.generalize import mondrian

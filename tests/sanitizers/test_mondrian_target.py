@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sfumato import Attribute, Hierarchy, Recipe, Schema, Table, measure, sanitize
 from sfumato.data.kinds import NUMERIC
 from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import Mondrian
 

@@ -18,7 +18,8 @@ from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.learning_task import pose
 from sfumato.registry import methods
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.linked_release import LinkedRelease, released
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import Memory
 from sfumato.runtime.errors import DataError, ParameterError, suggestion

@@ -10,7 +10,8 @@ import numpy as np
 from sfumato.data.kinds import NUMERIC, Value
 from sfumato.miners.base import Predicts
 from sfumato.miners.knowledge import Numbers, Shares, as_numbers, numbers_of, published, single
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.runtime.errors import DataError

@@ -17,7 +17,7 @@ _HOMES = {
     "Frontier": "results.frontier",
     "Inspection": "workflow.inspect.inspected_columns",
     "Limit": "results.pareto",
-    "LinkedRelease": "results.release",
+    "LinkedRelease": "results.linked_release",
     "Measurement": "results.measurement",
     "Origin": "results.origin",
     "Picture": "registry.display",
@@ -27,7 +27,7 @@ _HOMES = {
     "Recoding": "results.recoding",
     "Release": "results.release",
     "Verification": "results.verification_outcome",
-    "origin_of": "results.release",
+    "origin_of": "results.linked_release",
 }
 
 __all__ = sorted(_HOMES)

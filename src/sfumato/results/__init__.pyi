@@ -4,11 +4,12 @@ from sfumato.reading.base import Codebook
 from sfumato.registry.display import Picture
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.linked_release import LinkedRelease, origin_of
 from sfumato.results.measurement import Measurement
 from sfumato.results.origin import Earlier, Origin
 from sfumato.results.pareto import Limit
 from sfumato.results.recoding import Recoding
-from sfumato.results.release import LinkedRelease, Release, origin_of
+from sfumato.results.release import Release
 from sfumato.results.verification_outcome import Verification
 from sfumato.verification.check import Check
 from sfumato.workflow.choose.comparison import Comparison

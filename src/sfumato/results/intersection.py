@@ -13,8 +13,9 @@ from sfumato.data.schema import Attribute
 from sfumato.data.table import Column, Table
 from sfumato.models.base import PrivacyModel
 from sfumato.results.extended_hierarchy import placed
+from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, Release, failing_rows, without_rows
+from sfumato.results.release import Release, failing_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Integers
 

@@ -15,9 +15,9 @@ from sfumato.data.kinds import Value
 from sfumato.data.schema import bound
 from sfumato.data.table import Column, Table, encode
 from sfumato.results.intersection import rows_to_suppress
+from sfumato.results.linked_release import LinkedRelease, origin_of, without_rows
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding
-from sfumato.results.release import LinkedRelease, origin_of, without_rows
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet, UserError
 

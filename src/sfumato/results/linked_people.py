@@ -11,8 +11,9 @@ from sfumato.data.hierarchy import Label
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.kernels.row_groups import number_rows
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.origin import PersonNames
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Codes, Integers
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.data.hierarchy import Label
 from sfumato.data.table import People, Table
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers, freeze_fields, sealed
-
-if TYPE_CHECKING:
-    from sfumato.results.release import Release
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ import numpy as np
 
 from sfumato.data.table import Table, text
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, linked, origin_of, without_rows
 from sfumato.results.origin import Origin
-from sfumato.results.release import AnyRelease, LinkedRelease, Release, linked, origin_of, without_rows
+from sfumato.results.release import AnyRelease, Release
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 

@@ -14,9 +14,10 @@ from sfumato.kernels.first_match import first_covering_class
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.results.extended_hierarchy import Placed, placed, typed_columns
 from sfumato.results.label_parsing import Spellings
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.origin import Origin
 from sfumato.results.recoding import Recoding, ReleasedValues, is_withheld, loses_least
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells, ValueSets, exact_cells, suppressed_cells
 from sfumato.runtime.arrays import Booleans, Codes, Integers
 

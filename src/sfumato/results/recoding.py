@@ -16,7 +16,8 @@ from sfumato.kernels.row_groups import first_row_of_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.recipe import Recipe
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers, sealed
 from sfumato.runtime.errors import UserError

@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.runtime.arrays import Integers, secret_order
-
-if TYPE_CHECKING:
-    from sfumato.results.release import Release
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,13 +36,25 @@ class Order:
     people: Integers | None = field(default=None, repr=False)
 
 
-def drawn_order(release: Release) -> Order:
-    """Draw the order in which a release is written."""
-    rows = np.repeat(np.arange(release.n_rows), release.weights)[secret_order(release.n_records)]
-    people = _pseudonyms(release, rows)
-    if release.group_of is None:
+def drawn_order(
+    weights: Integers, group_of: Integers | None = None, person_of: Integers | None = None
+) -> Order:
+    """Draw the order in which a release is written.
+
+    Parameters
+    ----------
+    weights
+        The number of records of each released row.
+    group_of
+        The group of each row, if sensitive values are published for groups.
+    person_of
+        The person of each row, if people get pseudonyms.
+    """
+    rows = np.repeat(np.arange(len(weights)), weights)[secret_order(int(weights.sum()))]
+    people = _pseudonyms(person_of, rows)
+    if group_of is None:
         return Order(rows, rows, people=people)
-    group_of = release.group_of[rows]
+    group_of = group_of[rows]
     # two lists of all records, group by group: one as they are written, one in another order
     own = np.argsort(group_of, kind="stable")
     other = secret_order(len(rows))
@@ -57,7 +65,9 @@ def drawn_order(release: Release) -> Order:
     return Order(rows, givers, secret_order(len(numbers))[number_of], people)
 
 
-def drawn_orders(release: Release, n_at_once: int = 1 << 21) -> Iterator[Order]:
+def drawn_orders(
+    weights: Integers, group_of: Integers | None, person_of: Integers | None, n_at_once: int
+) -> Iterator[Order]:
     """Draw the order in which a release is written, part by part.
 
     Every order of all records is equally likely, as with `drawn_order`: each record draws one of several
@@ -66,27 +76,28 @@ def drawn_orders(release: Release, n_at_once: int = 1 << 21) -> Iterator[Order]:
 
     Parameters
     ----------
-    release
-        The release that is written.
+    weights, group_of, person_of
+        The rows, as in `drawn_order`.
     n_at_once
         The approximate number of records of a part.
     """
-    if release.group_of is not None or release.n_records <= n_at_once:
-        yield drawn_order(release)
+    n_records = int(weights.sum())
+    if group_of is not None or n_records <= n_at_once:
+        yield drawn_order(weights, group_of, person_of)
         return
-    n_parts = 1 << min((release.n_records // n_at_once).bit_length(), 8)
-    part_of = np.frombuffer(os.urandom(release.n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
-    ends = np.cumsum(release.weights)
-    pseudonym_of = _pseudonyms(release, np.arange(release.n_rows))
+    n_parts = 1 << min((n_records // n_at_once).bit_length(), 8)
+    part_of = np.frombuffer(os.urandom(n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
+    ends = np.cumsum(weights)
+    pseudonym_of = _pseudonyms(person_of, np.arange(len(weights)))
     for part in range(n_parts):
         records = np.flatnonzero(part_of == part)
         rows = np.searchsorted(ends, records, side="right")[secret_order(len(records))]
         yield Order(rows, rows, people=None if pseudonym_of is None else pseudonym_of[rows])
 
 
-def _pseudonyms(release: Release, rows: Integers) -> Integers | None:
+def _pseudonyms(person_of: Integers | None, rows: Integers) -> Integers | None:
     """Draw a number for each person, unrelated to everything else."""
-    if release.people is None or not release.schema.pseudonym:
+    if person_of is None:
         return None
-    people, person_of = np.unique(release.people.person_of[rows], return_inverse=True)
-    return secret_order(len(people))[person_of] + 1
+    people, pseudonym_of = np.unique(person_of[rows], return_inverse=True)
+    return secret_order(len(people))[pseudonym_of] + 1

@@ -15,7 +15,8 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.plugin_errors import blamed_on
 from sfumato.registry.recipe import Recipe
-from sfumato.results.release import LinkedRelease, failing_rows, with_recipe, without_rows
+from sfumato.results.linked_release import LinkedRelease, without_rows
+from sfumato.results.release import failing_rows, with_recipe
 from sfumato.runtime.arrays import Integers, sealed
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers.generalize.lowest_level import merge_below_lowest, widen_to_lowest

@@ -12,7 +12,8 @@ from sfumato.kernels.row_groups import sum_by_group
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.plugin_errors import failed
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 
 

@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.methods import register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import suppressed_cells
 
 

@@ -18,9 +18,10 @@ from sfumato.models.diversity import ProbabilisticDiversity
 from sfumato.registry.declarations import Above, AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
 from sfumato.registry.recipe import Recipe
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers.base import MOST_RECORDS, sanitize
 from sfumato.sanitizers.generalize.interval_bounds import Borders

@@ -20,8 +20,8 @@ from sfumato.measures.attacks.attack_setting import drawn_people, setting_of
 from sfumato.measures.attacks.membership import best_threshold
 from sfumato.measures.attacks.singling_out import chance_of_one
 from sfumato.models import KAnonymity
+from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, synthetic_release
 from sfumato.runtime.errors import DataError, ParameterError
 from sfumato.sanitizers import (
     MST,

@@ -17,7 +17,7 @@ from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spr
 from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
 from sfumato.measures.utility.estimation.reconstruction import true_estimate, uniform_estimate
 from sfumato.models import DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible
 from sfumato.sanitizers import (
     Anatomy,

@@ -25,7 +25,7 @@ from sfumato.measures.utility.estimation.reconstruction import (
 )
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.sanitizers import (
     AsIs,

@@ -16,7 +16,7 @@ from sfumato.measures import Measurement
 from sfumato.measures.utility.fidelity.association import association
 from sfumato.measures.utility.fidelity.single_values import SingleValues, original_records, released_records
 from sfumato.models import KAnonymity
-from sfumato.results.release import synthetic_release
+from sfumato.results.linked_release import synthetic_release
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Laplace, Mondrian, SuppressQuasiIdentifiers
 from sfumato.sanitizers.perturb.changed_records import with_codes

@@ -17,7 +17,7 @@ from sfumato.measures.utility.fidelity.single_values import (
 )
 from sfumato.models import KAnonymity
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, FullDomain
 
 TOWNS = Hierarchy.nested({"Europe": ["Paris", "Rome"], "Asia": ["Tokyo"]})

@@ -12,7 +12,7 @@ from sfumato import Attribute, Hierarchy, Schema, Table, sanitize
 from sfumato.measures.informed import covers
 from sfumato.measures.informed.covers import CoveredRanges, covered_ranges, ends, is_covering
 from sfumato.models import KAnonymity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers import AsIs, Clustering, FullDomain, LocalRecoding, Mondrian
 
 TREE = Hierarchy.nested({"x": ["a", "b", "c"], "y": ["d", "e"]})

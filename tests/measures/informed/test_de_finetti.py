@@ -15,7 +15,7 @@ from sfumato.measures.informed.de_finetti import DeFinettiGain, _Dealt
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian, SuppressQuasiIdentifiers
 

@@ -28,8 +28,9 @@ from sfumato.measures.informed.minimality import (
 from sfumato.models import AlphaKAnonymity, DistinctDiversity, KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.models.base import PrivacyModel
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.pareto import Limit
-from sfumato.results.release import LinkedRelease, holds
+from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, PolicyNotMet
 from sfumato.sanitizers import (
     AsIs,

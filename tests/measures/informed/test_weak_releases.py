@@ -14,7 +14,7 @@ from tests.measures.informed.refinement_lp import ReleasedClass, refine
 from sfumato import Attribute, Schema, Table, measure, sanitize
 from sfumato.measures import Measurement
 from sfumato.models import AlphaKAnonymity, KAnonymity
-from sfumato.results.release import LinkedRelease, linked
+from sfumato.results.linked_release import LinkedRelease, linked
 from sfumato.sanitizers import Anatomy, Cut, FullDomain, LocalRecoding, SuppressQuasiIdentifiers
 
 SCHEMA = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("disease", "sensitive")))

@@ -28,7 +28,7 @@ from sfumato.measures.scenarios.anti_utility import (
 from sfumato.measures.scenarios.control import Control
 from sfumato.miners.base import Predictions
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 
 SCHEMA = sf.Schema(
     (

@@ -19,7 +19,7 @@ from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease, without_rows
+from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import (

@@ -37,7 +37,8 @@ from sfumato.miners import accuracy, predict, predict_from_all
 from sfumato.miners.base import Predictions
 from sfumato.models import KAnonymity, ProbabilisticDiversity
 from sfumato.reading import datasets
-from sfumato.results.release import LinkedRelease, Release, origin_of
+from sfumato.results.linked_release import LinkedRelease, origin_of
+from sfumato.results.release import Release
 from sfumato.sanitizers import (
     Anatomy,
     AsIs,

@@ -17,7 +17,7 @@ from sfumato.measures.scenarios import nearer_gains, predictions
 from sfumato.measures.scenarios.nearness import Told
 from sfumato.miners.base import Predictions
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease, origin_of
+from sfumato.results.linked_release import LinkedRelease, origin_of
 from sfumato.results.released_column import Cells, ValueSets
 
 SCHEMA = sf.Schema(

@@ -31,7 +31,7 @@ from sfumato.models import (
 )
 from sfumato.models.distances import Distance, total_variation
 from sfumato.registry import methods
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError
 from sfumato.sanitizers import FullDomain
 from sfumato.searches.lattice import optimum

@@ -11,7 +11,7 @@ import pytest
 from sfumato import Schema, Table, measure, sanitize
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.methods import build
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers import FullDomain
 from sfumato.searches import Lattice, LatticeFront

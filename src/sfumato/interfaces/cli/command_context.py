@@ -184,9 +184,9 @@ def broken_in(project: Project, release: Release, measurements: Iterable[Measure
     """Describe what a measured release breaks of the policy; it is judged by what its rows stand for."""
     from sfumato.registry.recipe import Recipe
     from sfumato.results.frontier import Candidate
+    from sfumato.results.linked_release import LinkedRelease, released
     from sfumato.results.measurement import measure
     from sfumato.results.policy import evidence_of_type
-    from sfumato.results.release import LinkedRelease, released
 
     evidence, original = evidence_of_type(release.type), None
     attacks = project.policy.measures("attacks")

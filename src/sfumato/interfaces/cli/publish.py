@@ -135,7 +135,7 @@ def publish(
     """
     from sfumato.measures.identity.uniqueness import alone_by_insensitive, warnings_of
     from sfumato.results.json_schemas import DecidedShape, PublishShape
-    from sfumato.results.release import released
+    from sfumato.results.linked_release import released
     from sfumato.workflow.apply.stored_publications import earlier_releases
     from sfumato.workflow.publish.cautions import cautions
     from sfumato.workflow.publish.data_files import formula_columns

@@ -13,8 +13,9 @@ from sfumato.data.table import Table, text
 from sfumato.measures.scenarios.control import MOST_OUTSIDERS, made_again
 from sfumato.miners.cross_validation import fingerprint
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, linked
 from sfumato.results.people_groups import Group
-from sfumato.results.release import LinkedRelease, Release, linked
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import remembered
 from sfumato.runtime.errors import DataError

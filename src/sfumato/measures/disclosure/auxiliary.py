@@ -30,9 +30,10 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, origin_of
 from sfumato.results.measurement import Measure, Measurement
 from sfumato.results.people_groups import Group
-from sfumato.results.release import LinkedRelease, Release, origin_of
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 from sfumato.runtime.errors import DataError, ParameterError, suggestion
 

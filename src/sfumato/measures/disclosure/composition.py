@@ -24,9 +24,10 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import origin_of
 from sfumato.results.measurement import IdentityMeasure, Measure, Measurement
 from sfumato.results.origin import Earlier
-from sfumato.results.release import Release, origin_of
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Integers
 
 COLLECTOR = Attacker(

@@ -17,7 +17,8 @@ from sfumato.measures.utility.estimation.subpopulations import Populations
 from sfumato.measures.utility.query_utility import UtilityLoss
 from sfumato.models.distances import jensen_shannon
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release, origin_of
+from sfumato.results.linked_release import origin_of
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 
 

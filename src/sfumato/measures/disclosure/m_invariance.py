@@ -13,8 +13,9 @@ from sfumato.measures.disclosure.composition import COLLECTOR, classes_of_people
 from sfumato.registry.declarations import Attacker, Axis, Better, Detail, Guards, Needs, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Integers
 
 _SEVERAL_RECORDS = "somebody has several records, and the definition knows one of each person"

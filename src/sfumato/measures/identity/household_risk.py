@@ -12,8 +12,9 @@ from sfumato.measures.identity.population_table import survey_classes
 from sfumato.registry.declarations import Attacker, Detail, Needs, RiskThreshold, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import linked
 from sfumato.results.measurement import IdentityMeasure, Measurement
-from sfumato.results.release import Release, linked
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 
 

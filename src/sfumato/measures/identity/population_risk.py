@@ -23,8 +23,9 @@ from sfumato.measures.identity.superpopulation import (
 from sfumato.registry.declarations import Attacker, Detail, Needs, PopulationSize, RiskThreshold, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import IdentityMeasure, Measurement
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 
 _FEW = 50

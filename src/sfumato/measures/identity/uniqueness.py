@@ -311,7 +311,7 @@ def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     Examples
     --------
     >>> from sfumato import Schema, Table
-    >>> from sfumato.results.release import released
+    >>> from sfumato.results.linked_release import released
     >>> table = Table.from_arrow({"age": [1, 1, 2, 2], "visit": [7, 8, 9, 9], "ill": ["a", "a", "a", "b"]})
     >>> schema = Schema.of(age="quasi-identifying", visit="insensitive", ill="sensitive")
     >>> [found.n_alone for found in alone_by_insensitive(released(*schema.bind(table), {}))]

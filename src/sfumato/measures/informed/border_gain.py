@@ -11,8 +11,9 @@ from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
 from sfumato.registry.declarations import Detail, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.results.released_column import ValueSets
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 

@@ -10,7 +10,8 @@ import numpy as np
 from sfumato.data.table import Column
 from sfumato.models.anonymity import KAnonymity
 from sfumato.registry import methods
-from sfumato.results.release import Release, origin_of
+from sfumato.results.linked_release import origin_of
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.sanitizers.generalize.from_clusters import PointSpace

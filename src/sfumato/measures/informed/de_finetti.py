@@ -13,8 +13,9 @@ from sfumato.measures.informed.informed_reader import RECIPE_READER
 from sfumato.registry.declarations import AtLeast, AtMost, Attacker, Detail, Needs, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import SensitiveMeasure
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
 # Rows and columns of a group's table are made to add up in turn so many times; few are needed.

@@ -17,8 +17,9 @@ from sfumato.measures.informed.informed_reader import RecipeReaderMeasure
 from sfumato.registry.declarations import Detail, FileName, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import origin_of
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import Release, origin_of
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 
 # The covers of larger classes tell next to nothing about their records.

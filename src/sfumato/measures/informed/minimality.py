@@ -18,9 +18,10 @@ from sfumato.registry import methods
 from sfumato.registry.declarations import AtLeast, AtMost, Detail, Finer, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import origin_of
 from sfumato.results.measurement import Measurement
 from sfumato.results.origin import Origin
-from sfumato.results.release import Release, holds, origin_of
+from sfumato.results.release import Release, holds
 from sfumato.results.released_column import level_cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.sanitizers.generalize.mondrian import refused_cuts

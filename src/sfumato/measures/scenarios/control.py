@@ -17,8 +17,9 @@ from sfumato.measures.scenarios.scenario import Scenario
 from sfumato.miners.base import Predictions
 from sfumato.miners.cross_validation import predict_from_all
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, linked, without_rows
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, Release, linked, without_rows
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells, ValueSets, merged_cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, SfumatoError

@@ -20,8 +20,9 @@ from sfumato.measures.utility.percentiles import NORMAL_95
 from sfumato.registry.declarations import Axis, Better, Detail, Needs, ReleaseType, Words
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import origin_of, released
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release, origin_of, released
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.caching import kept
 from sfumato.runtime.errors import ParameterError

@@ -11,7 +11,8 @@ from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value
 from sfumato.data.table import Column
 from sfumato.kernels.row_groups import number_rows, value_counts
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release, origin_of
+from sfumato.results.linked_release import origin_of
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 

@@ -29,7 +29,8 @@ from sfumato.miners.cross_validation import fingerprint, predict, predict_from_a
 from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import exact_cells
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers
 

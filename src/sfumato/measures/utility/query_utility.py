@@ -45,8 +45,9 @@ from sfumato.registry.declarations import (
 )
 from sfumato.registry.methods import register
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import origin_of, released
 from sfumato.results.measurement import Measure, Measurement
-from sfumato.results.release import Release, origin_of, released
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Floats
 from sfumato.runtime.caching import remembered
 

@@ -16,7 +16,8 @@ from sfumato.models.base import PrivacyModel
 from sfumato.models.diversity import ProbabilisticDiversity
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName
 from sfumato.registry.methods import check_bounds, name_of, register
-from sfumato.results.release import Form, LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
+from sfumato.results.release import Form
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible, ParameterError

@@ -15,7 +15,8 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, failing_rows, released
+from sfumato.results.linked_release import LinkedRelease, released
+from sfumato.results.release import failing_rows
 from sfumato.results.released_column import Cells, ValueSets, exact_cells
 from sfumato.runtime.arrays import Booleans, Integers
 from sfumato.runtime.errors import Infeasible

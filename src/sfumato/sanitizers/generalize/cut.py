@@ -14,7 +14,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AttributeName, Recodes, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import block_cells, exact_node
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion

@@ -23,7 +23,7 @@ from sfumato.kernels.greedy_clusters import (
 )
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import Cells, ValueSets, interval_leaves, merged_cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import merge_records, watched_attributes, whole_table

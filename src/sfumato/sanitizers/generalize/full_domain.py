@@ -14,7 +14,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AtMost, Finer, Recodes, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import level_cells
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, suppress_failing

@@ -21,7 +21,7 @@ from sfumato.kernels.row_groups import rows_by_group
 from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.methods import register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.generalize.from_clusters import (

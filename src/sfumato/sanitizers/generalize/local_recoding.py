@@ -38,7 +38,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AtLeast, AtMost
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.arrays import Codes, Floats, Integers
 from sfumato.sanitizers.base import check_feasible
 from sfumato.sanitizers.generalize.class_extraction import extract_classes

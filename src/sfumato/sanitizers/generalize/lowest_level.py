@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.data.hierarchy import Hierarchy, Label
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.released_column import Cells, ValueSets, exact_node, interval_cover, merged_cells, named
 from sfumato.runtime.arrays import Codes, Integers
 from sfumato.runtime.errors import Infeasible

@@ -35,7 +35,7 @@ from sfumato.models.anonymity import KAnonymity
 from sfumato.models.base import PrivacyModel
 from sfumato.registry.declarations import AttributeName, Finer
 from sfumato.registry.methods import register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, sealed
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import check_feasible, merge_records, watched_attributes, whole_table

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion

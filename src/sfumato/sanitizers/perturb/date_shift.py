@@ -15,7 +15,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, ParameterError, suggestion

@@ -13,7 +13,8 @@ from sfumato.data.table import Column, Table
 from sfumato.kernels.mdav import mdav
 from sfumato.registry.declarations import AtLeast, AtMost, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import Infeasible

@@ -13,7 +13,7 @@ from sfumato.data.table import Table
 from sfumato.kernels.row_groups import number_rows
 from sfumato.registry.declarations import AttributeName, ReleaseType, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.perturb.changed_records import (

@@ -12,7 +12,7 @@ from sfumato.data.table import Table
 from sfumato.kernels.rank_swaps import draw_swaps
 from sfumato.registry.declarations import AttributeName, ReleaseType, Share
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.perturb.changed_records import (
     changed_release,

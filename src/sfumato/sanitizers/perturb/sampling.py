@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import PositiveShare
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.sanitizers.perturb.changed_records import records_of
 
 

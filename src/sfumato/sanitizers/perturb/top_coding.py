@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import Recodes
 from sfumato.registry.methods import register
-from sfumato.results.release import LinkedRelease, released
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import Cells, ValueSets, merged_cells
 from sfumato.runtime.errors import ParameterError, suggestion
 

@@ -13,7 +13,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.markov_field import fit_field

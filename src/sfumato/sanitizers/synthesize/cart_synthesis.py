@@ -11,7 +11,7 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.registry.declarations import AtLeast, AtMost, AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
-from sfumato.results.release import LinkedRelease, synthetic_release
+from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.results.released_column import Cells, exact_cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion

@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.registry.declarations import Guarantee
-from sfumato.results.release import LinkedRelease, synthetic_release
+from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.synthesize.dp_binning import Coding, counted_rows
 from sfumato.sanitizers.synthesize.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise

@@ -13,10 +13,11 @@ from sfumato.registry.declarations import Share, check_bound
 from sfumato.results.intersection import rows_to_suppress
 from sfumato.results.learned_recoding import USUAL_LIMIT
 from sfumato.results.linked_people import match_people, person_names
+from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.origin import Earlier
 from sfumato.results.recode_records import NO_CLASS, Taken, take
 from sfumato.results.recoding import Recoding, freeze
-from sfumato.results.release import LinkedRelease, Release, without_rows
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.workflow.apply.published_folders import earlier_release, parent_facts

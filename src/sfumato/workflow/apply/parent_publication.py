@@ -12,9 +12,10 @@ from sfumato.data.hierarchy import Label
 from sfumato.data.table import Table
 from sfumato.kernels.row_groups import number_rows, sum_by_group
 from sfumato.results.decision import Decision
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.recode_records import take
 from sfumato.results.recoding import Recoding, freeze
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.errors import StoreError
 from sfumato.sanitizers.base import sanitize
 from sfumato.verification.documents import read_manifest

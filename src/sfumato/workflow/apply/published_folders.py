@@ -7,7 +7,8 @@ from pathlib import Path
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.runtime.errors import UserError
 from sfumato.verification.documents import Manifest, ParentFacts, read_manifest
 from sfumato.verification.folder import MANIFEST, fingerprint

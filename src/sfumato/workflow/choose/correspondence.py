@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.runtime.errors import ParameterError
 

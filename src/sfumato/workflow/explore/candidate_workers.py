@@ -19,9 +19,10 @@ from sfumato.registry import methods
 from sfumato.registry.plugin_errors import named
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate
+from sfumato.results.linked_release import LinkedRelease, link
 from sfumato.results.measurement import LevelReached, Measure, Measurement, build_measure, measure
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
@@ -208,7 +209,7 @@ def made_and_measured(
     if not uses_plugin(recipe, measures):
         return _made_and_measured(piece, WorkInputs(*bound))
     release, rows, measurements = done_by_worker(_unlinked_and_measured, piece, *bound)
-    return release.linked_to(Origin(bound[0], rows)), measurements
+    return link(release, Origin(bound[0], rows)), measurements
 
 
 def _unlinked_and_measured(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.workflow.store.provenance import source_of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sfumato.data.schema import Schema
     from sfumato.data.table import Table
     from sfumato.results.frontier import Candidate, Frontier
-    from sfumato.results.release import LinkedRelease
+    from sfumato.results.linked_release import LinkedRelease
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store
 

@@ -12,8 +12,8 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Records, Table
 from sfumato.registry.declarations import ReleaseType
 from sfumato.results.label_parsing import Spellings
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.origin import Origin
-from sfumato.results.release import LinkedRelease
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import DataError

@@ -27,8 +27,9 @@ from sfumato.reading.role_guess import decimal_mark, guess, likely_missing_value
 from sfumato.registry.display import listed
 from sfumato.results import formatting
 from sfumato.results.json_schemas import AttributeShape, InspectShape, RiskShape
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.measurement import Measurement, measure
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.release import Release
 from sfumato.workflow.project.project_file import Project
 
 # From this share of records on that agree with others, somebody should say whether they are one person's.

@@ -17,7 +17,8 @@ from sfumato.data.hierarchy import ROOT, Hierarchy, HierarchySource, Label, Nest
 from sfumato.data.ordered_ranges import OR_MISSING
 from sfumato.data.table import text
 from sfumato.results.label_parsing import interval_ends, set_parts
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 
 
 def published_branches(release: Release, name: str) -> dict[str, list[str]]:

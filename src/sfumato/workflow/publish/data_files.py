@@ -13,7 +13,6 @@ import numpy as np
 from sfumato.reading import parquet_files
 from sfumato.reading.base import format_to_write
 from sfumato.results.release import Release
-from sfumato.results.written_order import drawn_orders
 from sfumato.runtime.errors import PolicyNotMet
 from sfumato.runtime.files import files_beside, write_records
 from sfumato.runtime.numerals import number
@@ -76,7 +75,7 @@ def write_tables(release: Release, place: Path) -> Mapping[str, pa.Schema]:
     texts: dict[str, BinaryIO] = {}
     typed: dict[str, pq.ParquetWriter] = {}
     with ExitStack() as open_files:
-        for order in drawn_orders(release):
+        for order in release.orders():
             written = tables_of(release, typed=False, order=order)
             for name, table in written.items():
                 is_first = name not in texts

@@ -13,7 +13,8 @@ from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, Value, find_kind
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table, as_dictionary, compacted, text, text_column
 from sfumato.registry.declarations import ReleaseType
-from sfumato.results.release import Form, LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Form, Release
 from sfumato.results.released_column import Cells
 from sfumato.results.written_order import Order
 from sfumato.runtime.arrays import Integers

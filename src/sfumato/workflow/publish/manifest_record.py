@@ -19,6 +19,7 @@ from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import ends_at_values, measurement_of, promised_by
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
@@ -33,7 +34,7 @@ from sfumato.results.measurement import (
     worst_value,
 )
 from sfumato.results.pareto import Limit
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.release import Release
 from sfumato.verification.check import ALWAYS_CLAIMED
 from sfumato.verification.documents import (
     FORMAT,

@@ -18,6 +18,7 @@ from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting
 from sfumato.results.decision import Decision, now
 from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import measurement_of
 from sfumato.results.measurement import Measure, Measurement, build_measure, measure
 from sfumato.results.pareto import Limit
@@ -30,7 +31,7 @@ from sfumato.results.policy import (
     policy_not_met,
 )
 from sfumato.results.recipients import NOBODY
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.release import Release
 from sfumato.runtime.errors import PolicyNotMet, StoreError, UserError, VerificationFailed
 from sfumato.runtime.files import folder_beside
 from sfumato.sanitizers.base import sanitize

@@ -23,9 +23,10 @@ from sfumato.results import formatting
 from sfumato.results.decision import Decision
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.inapplicable import NotApplicable
+from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import intervals_at_values
 from sfumato.results.measurement import Measurement
-from sfumato.results.release import LinkedRelease, Release, released
+from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
 from sfumato.verification.documents import UnverifiedClaims
 from sfumato.verification.renderings import UNVERIFIED_CLAIM

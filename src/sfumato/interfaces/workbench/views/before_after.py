@@ -10,7 +10,8 @@ import numpy as np
 
 from sfumato.data.hierarchy import interval_label
 from sfumato.data.table import Column, text
-from sfumato.results.release import LinkedRelease, Release
+from sfumato.results.linked_release import LinkedRelease
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 

@@ -15,7 +15,8 @@ from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.kernels.weight_estimates import add_up
 from sfumato.measures.utility.estimation.estimate import Estimate, Mixtures, Spread
 from sfumato.measures.utility.estimation.maximum_entropy import maximum_entropy_estimate
-from sfumato.results.release import Release, origin_of, released
+from sfumato.results.linked_release import origin_of, released
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells, ValueSets
 from sfumato.runtime.arrays import Codes, Floats
 

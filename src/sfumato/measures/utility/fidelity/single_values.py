@@ -11,7 +11,8 @@ from sfumato.data.table import Column
 from sfumato.measures.utility.estimation.reconstruction import Unreadable, nearest_codes
 from sfumato.miners.knowledge import as_numbers
 from sfumato.results.inapplicable import NotApplicable
-from sfumato.results.release import Release, origin_of
+from sfumato.results.linked_release import origin_of
+from sfumato.results.release import Release
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Codes, Floats, Integers
 
