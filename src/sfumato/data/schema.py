@@ -97,8 +97,8 @@ class Schema:
         itself. Records that lack it count as one person's: nobody is protected by not knowing who it is.
     pseudonym
         Whether a release tells which records are one person's, by a number that is drawn anew at each
-        writing and has nothing to do with the original one. Who knows several records of a person then finds
-        all of them: see `trace-risk`.
+        writing and has nothing to do with the original one. Someone who knows several records of a person
+        then finds all of them: see `trace-risk`.
     survey_weight
         The column with the survey weights, where the records are a sample: how many people of the population
         each stands for. It is released only where it is an attribute with a role that is released.
@@ -249,11 +249,11 @@ class Schema:
     def bind(self, table: Table, *, is_release: bool = False) -> tuple[Table, Schema]:
         """Prepare a table for this schema, and this schema for the table.
 
-        Identifying and withheld attributes are dropped at once, records with missing values if the
-        schema says so, text becomes numbers where the schema says numeric, domains are put in the order
-        of the hierarchies, and equal rows are put together; survey weights and households stay with the
-        rows. Of a person's number it stays known which records have the same; where everybody has one record,
-        nothing. Binding again changes nothing.
+        Identifying and withheld attributes are dropped at once, records with missing values if the schema
+        says so, text becomes numbers where the schema says numeric, domains are put in the order of the
+        hierarchies, and equal rows are put together; survey weights and households stay with the rows. The
+        bound table keeps which records have the same person, and nothing if everybody has one record.
+        Binding again changes nothing.
 
         Parameters
         ----------

@@ -546,7 +546,7 @@ def encode(name: str, array: pa.ChunkedArray, missing_values: frozenset[str], we
 def text_column(texts: Sequence[str | None], codes: Integers) -> Column:
     """Return a column of texts by the place that each row's has among them.
 
-    Where the places are those of the domain already, they are not copied unless somebody could change them.
+    If the places are those of the domain already, they are not copied unless somebody could change them.
     """
     values = [_plain_value(value, frozenset()) for value in texts]
     if None not in values and len(set(values)) == len(values):

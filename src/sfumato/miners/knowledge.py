@@ -49,8 +49,8 @@ def single(values: Integers) -> Shares:
 def published(release: Release, name: str) -> tuple[Integers, Shares]:
     """Return the kind of each released row, and for each kind the shares of the released values.
 
-    Where a release has groups, a sensitive value is known only as the distribution in its group: the
-    kinds are the groups. Otherwise each released value is a kind.
+    If a release has groups, a sensitive value is known only as the distribution in its group: the kinds are
+    the groups. Otherwise each released value is a kind.
     """
     cells = release.cells[name]
     if release.group_of is None or name not in release.schema.sensitive:

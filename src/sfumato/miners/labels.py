@@ -57,7 +57,7 @@ def target_domain(release: Release, target: str) -> tuple[Value, ...]:
 def true_codes(release: Release, target: str) -> Codes:
     """Return for each released row the code of its original value in the `target_domain`.
 
-    Where the original row is not known, a value that was released exactly is the true one.
+    If the original row is not known, a value that was released exactly is the true one.
     """
     if isinstance(release, LinkedRelease) and release.origin.linked_rows is not None:
         return release.origin.table[target].codes[release.origin.linked_rows]

@@ -76,8 +76,8 @@ class ProbabilisticDiversity(PrivacyModel):
 class DistinctDiversity(PrivacyModel):
     """Every group has at least l different sensitive values.
 
-    Where somebody has several records, the values that one person alone has in a group count as one, and
-    no group counts more values than people.
+    If people have several records, the values that one person alone has in a group count as one. No group
+    counts more values than people.
 
     Parameters
     ----------
@@ -127,8 +127,8 @@ class DistinctDiversity(PrivacyModel):
 class EntropyDiversity(PrivacyModel):
     """The entropy of the sensitive values of every group is at least log l.
 
-    Where somebody has several records, the share of a value is that of the people who have it at all, and
-    a group counts no more values than `DistinctDiversity` does.
+    If people have several records, the share of a value is that of the people who have it at all. A group
+    counts no more values than `DistinctDiversity` does.
 
     Parameters
     ----------
@@ -184,9 +184,9 @@ class EntropyDiversity(PrivacyModel):
 class RecursiveDiversity(PrivacyModel):
     """The most frequent value of a group is less than c times as frequent as the rare ones together.
 
-    ``r_1 < c (r_l + … + r_m)``, strictly, with the counts r sorted from the most frequent to the
-    rarest. (c, 1)-diversity always holds. Where somebody has several records, r counts the people who have
-    a value at all, and the sum the people who for certain have none of the l - 1 commonest.
+    ``r_1 < c (r_l + … + r_m)``, strictly, with the counts r sorted from the most frequent to the rarest.
+    (c, 1)-diversity always holds. If people have several records, r counts the people who have a value at
+    all, and the sum the people who for certain have none of the l - 1 commonest.
 
     Parameters
     ----------

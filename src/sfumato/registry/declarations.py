@@ -245,7 +245,7 @@ def bounds_in(hint: Any) -> tuple[ParameterBound, ...]:
 def check_bound(name: str, hint: Any, value: Any) -> None:
     """Raise `ParameterError` when a number is not what its type allows: too small, too large or no number.
 
-    Where a type bounds the numbers of a list or of a table, each of them is checked.
+    If a type bounds the numbers of a list or of a table, each of them is checked.
 
     Examples
     --------

@@ -77,7 +77,7 @@ class LinkedRelease(Release):
     def _prior(self, name: str) -> Floats:
         """Return p(T, ·) over the released values, of all original records.
 
-        Where a released value is no part of a partition of the original ones, of the released records.
+        If a released value is no part of a partition of the original ones, that of the released records.
         """
         sets = self.cells[name].sets
         if sets is None or sets.overlap:

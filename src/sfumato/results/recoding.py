@@ -118,8 +118,8 @@ def freeze(release: Release, table: Records | None = None) -> Recoding:
     release
         One that `sanitize` made, or that `read_release` read from a published folder.
     table
-        What it was made of, as it was given to `sanitize`. Where a column tells whose a record is, people who
-        come again are then recognised; otherwise it is not needed.
+        What it was made of, as it was given to `sanitize`. If a column names people, those who come again
+        are then recognised; otherwise it is not needed.
 
     Returns
     -------

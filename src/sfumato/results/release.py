@@ -277,8 +277,8 @@ class Release:
     def published(self) -> Release:
         """Return what readers get: the labels that occur, and the role and kind of each attribute.
 
-        The original values behind the labels, the hierarchies and the seed are left out. Where readers get
-        a number of original records that has noise, it replaces the true one.
+        The original values behind the labels, the hierarchies and the seed are left out. If readers get a
+        number of original records that has noise, it replaces the true one.
         """
         attributes = [self.schema[name] for name in self.schema.released]
         return replace(

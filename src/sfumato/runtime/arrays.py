@@ -80,8 +80,8 @@ def sealed(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
 def secret_order(n: int) -> Integers:
     """Return the numbers below n in an order that nobody can foresee or draw again.
 
-    It comes from the system's cryptographic source. Whoever knows most of a permutation that an ordinary
-    generator drew can compute the rest of it.
+    It comes from the system's cryptographic source. Someone who knows most of a permutation that an
+    ordinary generator drew can compute the rest of it.
     """
     return np.argsort(np.frombuffer(os.urandom(8 * n), dtype=np.uint64))
 

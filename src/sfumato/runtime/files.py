@@ -75,7 +75,7 @@ def why_unreadable(path: Path) -> str:
 def create_private(place: Path) -> None:
     """Make an empty file that only its owner can read, from its first moment on.
 
-    What is there already, even a link that leads nowhere, raises ``FileExistsError``.
+    If something is there already, even a link that leads nowhere, it raises ``FileExistsError``.
     """
     os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
 

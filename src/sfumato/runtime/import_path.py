@@ -39,7 +39,7 @@ def leave_current_folder() -> None:
 def environment_of_children() -> dict[str, str]:
     """Return this process's environment for a child: in safe mode, without relative folders.
 
-    Whatever a child starts in turn, such as the processes of a library, inherits the safe mode.
+    The processes that a child starts in turn, such as those of a library, inherit the safe mode.
     """
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     places = [place for place in environment.pop("PYTHONPATH", "").split(os.pathsep) if _is_own(place)]

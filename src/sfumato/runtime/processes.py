@@ -25,7 +25,7 @@ Why that is right
       the pipes are closed on ``exec``, so only a copy of the parent that somebody forks holds them, too.
     - A child inherits Ctrl-C blocked, and ignores it in its first line.
     - Only the template waits for a worker, when its parent kills it: until then no other process gets its
-      number. Where the template has died, the parent hangs up, and the worker ends by that.
+      number. If the template has died, the parent hangs up, and the worker ends by that.
 
 What it costs
     A start takes Python's own time and that of what is imported: 0.1 s for a reader of files, 1 s for a

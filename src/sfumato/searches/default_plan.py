@@ -60,7 +60,7 @@ _FEWEST_FOR_SAMPLING = 10_000
 class Suited:
     """Try every family of methods that suits the table, with thresholds that the table can reach.
 
-    What is proposed follows from the roles and the records alone, so it is made again whenever they change.
+    The plan follows from the roles and the records alone, so it is made again whenever they change.
     Mondrian for k alone shows first which distances and diversities it reaches; the thresholds that are
     tried lie beyond these, since all others would give the same releases.
 

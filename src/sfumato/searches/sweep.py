@@ -31,8 +31,8 @@ class Sweep:
     sanitizer
         The sanitizer's name.
     parameters
-        Its parameters; a list anywhere inside stands for each of its elements in turn. Where a
-        parameter is a list by nature, a list of lists is swept.
+        Its parameters; a list anywhere inside stands for each of its elements in turn. For a parameter that
+        is a list by nature, give a list of lists.
 
     Examples
     --------

@@ -70,8 +70,8 @@ def population_classes(release: Release, path: str) -> Integers:
 def survey_classes(release: Release) -> Floats | None:
     """Return for each class how many people of the population fit it, by survey weights.
 
-    ``None`` where there are none. The people of the records themselves are there in any case. Where somebody
-    has several records in a class, they stand for as many people as one of them does on average.
+    ``None`` where there are none. The people of the records themselves are there in any case. Several
+    records of a person in a class stand for as many people as one of them does on average.
     """
     weights, classes, people = release.survey_weights, release.classes, release.people
     if weights is None:

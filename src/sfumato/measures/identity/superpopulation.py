@@ -76,8 +76,8 @@ class SampledClasses:
 def population_uniques(sample: SampledClasses, estimator: Estimator) -> tuple[float, str]:
     """Return the estimated number of population uniques, and the model used.
 
-    Where nobody is unique in the sample, none is taken to be in the population; where the sample is the
-    population, nothing is estimated.
+    If nobody is unique in the sample, the estimate is 0. If the sample is the population, nothing is
+    estimated.
 
     References
     ----------

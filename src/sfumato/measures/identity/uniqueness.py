@@ -225,11 +225,10 @@ class _ColumnSets:
 def singling_out(table: Table, schema: Schema) -> Distinction:
     """Return how much each column contributes to singling people out.
 
-    The smallest sets are SUDA's minimal sample uniques: a record is unique in them and in no part of them. As
-    in SUDA, a set of m of the n quasi-identifiers counts (n - m)(n - m - 1)…(n - M), where M columns were
-    looked at together at most, so that those of few columns count more. Where the schema tells whose the
-    records are, people are counted: somebody is unique whom nobody else looks like, however many records
-    they have.
+    The smallest sets are SUDA's minimal sample uniques: a record is unique in them and in no part of them.
+    As in SUDA, a set of m of the n quasi-identifiers counts (n - m)(n - m - 1)…(n - M), where M columns
+    were looked at together at most, so that those of few columns count more. If the schema names people,
+    people are counted: a person is unique if nobody else looks alike, however many records they have.
 
     Parameters
     ----------

@@ -65,8 +65,8 @@ def control_group(made: Release, scenario: Scenario) -> Control:
     """Hold people out at random and make the release again, by its own recipe with another seed.
 
     The control group is shown to the miners as the second release would write them: with the cells of the
-    smallest of its classes that covers the person's quasi-identifiers. Where none does, and where
-    numbers have noise, the person has the cells of the first release, whose recipe is the same.
+    smallest of its classes that covers the person's quasi-identifiers. If none does, or numbers have noise,
+    the person has the cells of the first release, whose recipe is the same.
     """
     release = linked(made)
     table, rows = release.origin.table, release.origin.linked_rows

@@ -232,14 +232,14 @@ class UtilityLoss(_ResearchLoss):
 class QueryError(_LossByAttribute):
     """The mean relative error of random count queries that are answered from the release.
 
-    A query asks how many records have one of some accepted values in each of a few quasi-identifiers
-    and in the sensitive attribute. Each attribute of A values accepts ⌈A · selectivity^(1/(d+1))⌉ of
-    them, d being the number of quasi-identifiers: neighbours if they are numbers, else any. With ``rule =
-    "each"`` it accepts ⌈A · selectivity⌉, so that a query accepts fewer combinations the more attributes it
-    asks about. Queries that no record satisfies are drawn again. The value is a share: 0.05 is an error of
-    5%. The interval has the true mean over all such queries with 95% confidence (normal approximation); the
+    A query asks how many records have one of some accepted values in each of a few quasi-identifiers and in
+    the sensitive attribute. Each attribute of A values accepts ⌈A · selectivity^(1/(d+1))⌉ of them, d being
+    the number of quasi-identifiers: neighbours if they are numbers, else any. With ``rule = "each"`` it
+    accepts ⌈A · selectivity⌉, so that a query accepts fewer combinations the more attributes it asks about.
+    Queries that no record satisfies are drawn again. The value is a share: 0.05 is an error of 5%. The
+    interval has the true mean over all such queries with 95% confidence (normal approximation); the
     baseline is the error when all quasi-identifiers are withheld. The same seed asks every release the same
-    queries. Where the records have survey weights, a query asks for the people that they stand for.
+    queries. With survey weights, a query asks for the people that the records stand for.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _DIGITS = 12
 class Archive:
     """The non-dominated solutions, in the order in which they were found.
 
-    Of solutions that are equal in all objectives the first one found is kept.
+    The first of several solutions that are equal in all objectives is kept.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ class Archive:
     def spread(self, most: int) -> Integers:
         """Return so many solutions that lie far apart: the ends first, then always the loneliest.
 
-        How far apart two solutions are is told by their ranks in each objective, so that neither the unit
-        nor a long tail matters.
+        The distance of two solutions is that of their ranks in each objective, so that neither the unit nor
+        a long tail matters.
         """
         if len(self) <= most:
             return np.arange(len(self))

@@ -125,7 +125,7 @@ def _sign(some: Floats, others: Floats) -> Integers:
 def survivors(population: Generation, n: int, rng: np.random.Generator) -> Generation:
     """Return so many individuals, front after front; of the last front those that are least crowded.
 
-    Where too few keep their limits, those follow that violate them least.
+    If too few keep their limits, those follow that violate them least.
     """
     allowed: Booleans = population.violations <= 0
     kept, broken = np.flatnonzero(allowed), np.flatnonzero(~allowed)

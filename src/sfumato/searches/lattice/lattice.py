@@ -137,7 +137,7 @@ class GeneralizationLattice:
     def nested(self) -> tuple[bool, ...]:
         """For each level whether it joins nodes of the level below, and no cell loses less than there.
 
-        Where two nodes are released under one label they are one node, and may be two again above.
+        Two nodes that are released under one label are one node, and may be two again above.
         """
         return tuple(
             number == numbers[0] or self._is_coarser(number)

@@ -39,8 +39,7 @@ class Lattice:
         ``geometric-loss`` or ``average-class-size-with-suppressed``, as ARX computes them; or
         ``precision``, which is made large.
     budget
-        How many seconds to search. Where they do not suffice for a proof, the best recoding found is
-        tried.
+        How many seconds to search. If they do not suffice for a proof, the best known recoding is tried.
 
     References
     ----------

@@ -1,8 +1,8 @@
 """Find the best full-domain recoding by branch and bound.
 
-What is computed: of all nodes at which a model holds once the failing records are suppressed, the one with
-the lowest cost. If the budget is spent before that is proven, the best node found and a bound on all
-others.
+It computes the node with the lowest cost among all nodes at which a model holds once the failing records
+are suppressed. If the budget is spent before that is proven, it returns the best known node and a bound on
+all others.
 
 Why it is right: a box holds all nodes between a finest and a coarsest one, and each of them is finer than
 the coarsest. Evaluating the coarsest node therefore bounds them all. A record is suppressed at every finer
@@ -11,9 +11,9 @@ so each attribute loses at least what its finest level in the box does. A box th
 is dropped; any other is cut in two, so that every node is in exactly one box. When no box is open, the best
 node is proven. If levels do not nest, nothing is bounded and every node is evaluated.
 
-What it costs: an evaluation groups all distinct rows once. There may be as many evaluations as nodes, which
-are exponentially many in the attributes. Evaluated nodes and open boxes are limited to `_MOST_HELD`; the
-boxes with the highest bounds are forgotten first, and the lowest of these bounds stays part of the answer.
+Cost: an evaluation groups all distinct rows once. There may be as many evaluations as nodes, which are
+exponentially many in the attributes. Evaluated nodes and open boxes are limited to `_MOST_HELD`; the boxes
+with the highest bounds are forgotten first, and the lowest of these bounds stays part of the answer.
 
 Papers: R. Bayardo, R. Agrawal, "Data privacy through optimal k-anonymization", 2005, for the search by
 lower bounds; F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", 2012, for walking the
@@ -107,7 +107,7 @@ def optimal_node(
 ) -> Optimum:
     """Find the node with the best score at which a model holds once the failing records are suppressed.
 
-    Of nodes with the same score the one with the lexicographically smallest levels is taken.
+    Ties are broken by the lexicographically smallest levels.
 
     Parameters
     ----------
@@ -335,8 +335,8 @@ class _NodeProblem:
     def _loss_bounds(self, levels: Levels, judged: _Judged) -> tuple[float, Sequence[float]]:
         """Return the bounds on total loss.
 
-        A suppressed record costs 1. Where all of a class is lost, its general loss does not count; else
-        a lost record costs 1 instead of its general loss, which is not above what it is here.
+        A suppressed record costs 1. If all of a class is lost, its general loss does not count. Else a lost
+        record costs 1 instead of its general loss, which is not above the one here.
         """
         doomed = judged.lost == judged.sizes
         partly = (judged.lost > 0) & ~doomed

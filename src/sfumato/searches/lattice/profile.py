@@ -6,9 +6,9 @@ and the `SCORES` of each sensitive attribute. Losses and suppression for any k f
 at the rows.
 
 Why it is right: where the levels nest, the classes of a coarser node are unions of those of a finer one.
-Sizes, losses and histograms of sensitive values then add up, and every score is a function of them. Where
-the levels do not nest, or the groups do not fit the memory, each node is counted from the rows by the
-models themselves; tests compare both ways.
+Sizes, losses and histograms of sensitive values then add up, and every score is a function of them. If the
+levels do not nest, or the groups do not fit the memory, the models count each node from the rows. Tests
+compare both ways.
 
 What it costs: rolled up, a node takes time in proportion to the groups of a finer one, and two buffers of
 groups for each attribute are held. Counted from the rows, each node takes time in proportion to the rows.
@@ -237,7 +237,7 @@ class LatticeProfile:
     def pareto(self, axes: Sequence[str]) -> Integers:
         """Return the nodes that are efficient on these scores, the best on the first axis first.
 
-        Of nodes that are equal on all axes only the first is returned.
+        Only the first of several nodes that are equal on all axes is returned.
         """
         turned = [self.score(axis) * (1 if _BETTER[axis] == "lower" else -1) for axis in axes]
         return efficient(np.stack(turned, axis=1))
@@ -289,7 +289,7 @@ def _checked(k: int) -> int:
 def efficient(points: Floats) -> Integers:
     """Return the rows that no other row dominates: none is as low in every column and lower in one.
 
-    Of equal rows the first is returned. They are sorted by the first column, then by the second.
+    The first of several equal rows is returned. They are sorted by the first column, then by the second.
     """
     # what differs by rounding does not differ
     rounded = points.round(_DIGITS)

@@ -69,7 +69,7 @@ class DuckDB:
     ) -> Table:
         """Return the distinct rows of a source; see `Engine.reduce`.
 
-        Of a share of the records, the same are taken each time.
+        A share of the records is the same each time.
         """
         names = tuple(source.schema.names if schema is None else schema.needed(source.schema.names))
         return _answer_table(_Reduction(source, names, schema, tuple(missing_values), share), _distinct_rows)

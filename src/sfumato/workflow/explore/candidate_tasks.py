@@ -158,7 +158,7 @@ def propose(piece: tuple[Search, list[int]], inputs: WorkInputs) -> list[Recipe]
 def still_open(tasks: Iterable[Task], store: Store) -> list[Task]:
     """Drop what the store holds in its current version: whole candidates, or single measures of one.
 
-    Of recipes that make one release the first brings what was not measured yet.
+    The first of several recipes that make one release brings the missing measurements.
     """
     every = list(tasks)
     measured, infeasible, aliases = store.measured(), store.infeasible(), store.aliases()

@@ -131,10 +131,10 @@ def explore(
         What one candidate may use, or one search of a plug-in. Where any are given, processes of their own do
         the work, even if it is only one.
     budget
-        After how many seconds to stop: nothing more is begun, and what is at work is given up, to be made by
-        the next exploration. What is left of it after all that the project lists goes into the gaps of the
-        frontier. Then one candidate may use a third of the budget, unless the limits say otherwise. By
-        default all that the project lists is made, and nothing else.
+        After how many seconds to stop: nothing more is begun, and what is at work is given up, to be made
+        by the next exploration. Any budget left over is spent filling gaps in the frontier. One
+        candidate may use a third of the budget, unless the limits say otherwise. By default all that the
+        project lists is made, and nothing else.
     progress
         Called after every candidate, and in between by whatever takes long: then ``now`` says how far that
         has come.

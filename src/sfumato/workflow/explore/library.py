@@ -74,9 +74,9 @@ def explore(
         that it is given up. By default what the machine has, and as long as it takes.
     budget
         After how many seconds to stop; with a store the next exploration goes on there. With more than one
-        process what is at work then is given up, else it is finished first. What is left of the budget after
-        all candidates goes into the gaps of the frontier: parameters between those of two neighbours.
-        By default all that is listed is made, and nothing else.
+        process what is at work then is given up, else it is finished first. Any budget left over is spent
+        filling gaps in the frontier, with parameters between those of two neighbours. By default all that
+        is listed is made, and nothing else.
     progress
         Called after every candidate.
 

@@ -39,8 +39,8 @@ def read_release(
 ) -> LinkedRelease:
     """Read files that any program wrote as a release of a table.
 
-    Every released value is read as the set of original values that it may stand for. Rows and columns
-    may be in any order. What had to be assumed is said in the notes of the release.
+    Every released value is read as the set of original values that it may stand for. Rows and columns may
+    be in any order. The notes of the release name the assumptions.
 
     Parameters
     ----------

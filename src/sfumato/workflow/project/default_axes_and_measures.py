@@ -36,12 +36,12 @@ def default_measures(
 ) -> tuple[tuple[Written, ...], tuple[Written, ...]]:
     """Return the privacy and the utility measures of a project that names none, the axes first.
 
-    Where a sensitive attribute is numeric, groups are compared as numbers: by how far the values lie apart,
-    not by which of them occur. Where it is known of how large a population the records are a sample, who
-    lives together, or whose a record is, the risks that follow are measured as well. Where some
-    of the releases are perturbed or synthetic, the first axis of privacy is the attack risk, which judges
-    all types alike, and so does the first axis of utility: without a sensitive attribute it is the
-    k-marginal score. If some are differentially private, epsilon is measured too.
+    Groups of a numeric sensitive attribute are compared as numbers: by how far the values lie apart, not by
+    which of them occur. If the project names a population, households or people, the risks that follow are
+    measured as well. Where some of the releases are perturbed or synthetic, the first axis of privacy is
+    the attack risk, which judges all types alike, and so does the first axis of utility: without a
+    sensitive attribute it is the k-marginal score. If some are differentially private, epsilon is measured
+    too.
 
     Parameters
     ----------

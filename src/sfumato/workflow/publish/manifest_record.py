@@ -156,7 +156,7 @@ def manifest_of(
 def _claimable(measures: tuple[Written, ...], *, counts_people: bool) -> tuple[Written, ...]:
     """Return the measures that anyone can recompute from the published cells.
 
-    Where somebody has several records, measures of privacy count people, whom no reader sees; of classes only
+    If people have several records, measures of privacy count people, whom no reader sees; of classes only
     their records are claimed.
     """
     wanted = [*measures, *(name for name in ALWAYS_CLAIMED if name not in measures)]
@@ -280,9 +280,9 @@ def _limits_of(
 def requirements_of(written: Release, release: Release, recipe: Recipe) -> list[RequirementFacts]:
     """Return each model that a recipe promises, with the level that a reader will compute.
 
-    A model that compares with the whole table may hold by the original's distribution and not by that of the
-    released records; it is then said to rest on the original. Where somebody has several records, a model
-    counts people, whom no reader sees: then nothing is told but that it holds.
+    A model that compares with the whole table may hold by the original's distribution and not by that of
+    the released records; it is then said to rest on the original. If people have several records, a model
+    counts people, whom no reader sees. Then the manifest says only that it holds.
     """
     if release.people is not None:
         return [

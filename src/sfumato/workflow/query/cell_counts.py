@@ -110,7 +110,7 @@ def each_cell(
     holds, n_lines, cells
         As in `in_cells`.
     powers
-        Several lots of lines as in `in_cells`. Where the first has a zero, the others have one too.
+        Several lots of lines as in `in_cells`. If the first has a zero, the others have one too.
     """
     others = [axis for axis in range(holds.ndim) if axis not in cells.axes]
     axes = list(zip(cells.axes, map(_span, cells.regions), strict=True))

@@ -189,7 +189,7 @@ class Store:
     ) -> str:
         """Write a candidate, with its measurements by the measure that was asked for; return its id.
 
-        What was measured of it before is kept, unless an earlier version of its method had made it. One whose
+        Its earlier measurements are kept, unless an earlier version of its method had made it. One whose
         release is stored already becomes another recipe of that candidate, whose id is returned.
 
         Parameters

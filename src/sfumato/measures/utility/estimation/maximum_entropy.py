@@ -37,10 +37,9 @@ def maximum_entropy_estimate(estimate: Estimate) -> Estimate:
       log-linear model of s by the quasi-identifiers, fitted to all groups together and scaled to
       agree with each (iterative proportional fitting).
 
-    Counts of classes and groups stay what they are. Where all cells of an attribute are equally coarse
-    and do not overlap, as in full-domain recoding, nothing is known beyond them and the attribute stays
-    even. Where values really are even and independent and classes small, the uniform reading is the
-    better one.
+    Counts of classes and groups stay what they are. If all cells of an attribute are equally coarse and do
+    not overlap, as in full-domain recoding, nothing is known beyond them and the attribute stays even. If
+    values really are even and independent and classes small, the uniform reading is the better one.
 
     Parameters
     ----------

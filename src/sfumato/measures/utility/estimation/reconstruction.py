@@ -47,9 +47,9 @@ def uniform_estimate(release: Release, sensitive: str | None) -> Estimate:
     """Estimate the original under the uniform assumption.
 
     Every value that a released one may stand for, and that occurs in the data, is equally likely; every
-    record of a group is equally likely to have any of the group's sensitive values. A noisy number
-    counts as the nearest original value. A withheld sensitive value may be any that it stands for. Where the
-    records have survey weights, each counts as the people that it stands for.
+    record of a group is equally likely to have any of the group's sensitive values. A noisy number counts
+    as the nearest original value. A withheld sensitive value may be any that it stands for. With survey
+    weights, each record counts as the people that it stands for.
 
     Parameters
     ----------

@@ -147,9 +147,9 @@ class Populations:
 def large_populations(table: Table, schema: Schema, minimum_support: float) -> Populations:
     """Return the populations of a bound table with at least this share of its records.
 
-    Where there are more than `MOST_POPULATIONS` of them, or they need more than `MOST_WORK`, they are those
-    of up to so many quasi-identifiers that there are not; those of one quasi-identifier are always there.
-    Found once for each table, its hierarchies and the share.
+    If there are more than `MOST_POPULATIONS` of them, or they need more than `MOST_WORK`, only combinations
+    of fewer quasi-identifiers count. Populations of one quasi-identifier always count. Found once for each
+    table, its hierarchies and the share.
 
     Examples
     --------
