@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,24 @@ def backward(module: str, source: str) -> list[str]:
     return [f"{module} imports {name}" for name, there in found if None not in (here, there) and there > here]
 
 
+def ring(sources: Mapping[str, str]) -> list[str]:
+    """Return modules that import each other when they are loaded, or for their types; empty if none do."""
+    graph: dict[str, set[str]] = {}
+    for module, source in sources.items():
+        loaded = [
+            node for node in ast.parse(source).body if not isinstance(node, ast.FunctionDef | ast.ClassDef)
+        ]
+        names = [name for node in loaded for name in imported(ast.Module([node], []))]
+        # a name that is no module is one of the module before its last dot
+        targets = {name if name in sources else name.rpartition(".")[0] for name in names}
+        graph[module] = (targets & sources.keys()) - {module}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def modules() -> Iterator[tuple[str, Path]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         yield ".".join(("sfumato", *path.relative_to(PACKAGE).with_suffix("").parts)), path
@@ -77,6 +96,23 @@ def test_no_import_points_backward() -> None:
 )
 def test_an_import_that_points_backward_is_noticed(source: str, n_found: int) -> None:
     assert len(backward("sfumato.results.release", source)) == n_found
+
+
+def test_no_modules_import_each_other_even_for_their_types() -> None:
+    assert ring({name: path.read_text("utf-8") for name, path in modules()}) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "n_in_ring"),
+    [
+        ("if TYPE_CHECKING:\n    from sfumato.b import B", 3),
+        ("from sfumato import b", 3),
+        ("def f():\n    from sfumato.b import B", 0),
+        ("import numpy", 0),
+    ],
+)
+def test_modules_that_import_each_other_are_noticed(source: str, n_in_ring: int) -> None:
+    assert len(ring({"sfumato.a": source, "sfumato.b": "from sfumato.a import A"})) == n_in_ring
 
 
 def test_no_stem_is_used_twice_within_a_room() -> None:
