@@ -91,7 +91,8 @@ class Format:
         How the names of such files end, in small letters. A file that is written ends in the first of them.
     read
         Returns the records of a file as an Arrow table, a data frame or a mapping of columns. It runs in a
-        process of its own with limits on memory and time, so that a damaged or malicious file harms nothing.
+        process of its own with limits on memory and time, so that a damaged or malicious file harms nothing;
+        libraries have one thread there.
         A `DataError` that it raises is shown, so it must not repeat a value.
     write
         Writes an Arrow table to a file.
