@@ -45,7 +45,7 @@ def test_the_parts_together_are_the_release(
 ) -> None:
     release = released()[what]
     n_at_once = release.n_records // 20
-    monkeypatch.setattr(Release, "orders", partialmethod(Release.orders, n_at_once))
+    monkeypatch.setattr(Release, "orders", partialmethod(Release.orders, n_at_once=n_at_once))
     publish(release, tmp_path / "out", ["k-anonymity"], policy="none", allow_singling_out=True)
     assert verify(tmp_path / "out")
     parquet = pq.read_table(tmp_path / "out" / "data.parquet")

@@ -20,7 +20,7 @@ from sfumato.registry.declarations import ReleaseType
 from sfumato.registry.display import Picture, as_pandas, listed
 from sfumato.registry.recipe import Recipe
 from sfumato.results.released_column import Cells
-from sfumato.results.written_order import Order, drawn_order, drawn_orders
+from sfumato.results.written_order import Order, drawn_orders
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, sealed
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ class Release:
         return self._counted(sealed(group_of), n_groups)
 
     def _counted(self, class_of: Integers, n_classes: int) -> EquivalenceClasses:
-        sensitive, domains = self._sensitive(), self._domains()
+        names = [name for name in self.schema.sensitive if name in self.cells]
+        sensitive = {name: (self.own_values(name), self._prior(name)) for name in names}
+        domains = {name: SensitiveDomain(self.cells[name].labels, self._hierarchy(name)) for name in names}
         return count_classes(class_of, n_classes, self.weights, sensitive, domains, self.people)
 
     @property
@@ -148,13 +150,6 @@ class Release:
         """Return the classes or the groups, whichever the model guards."""
         return self.classes if model.guards == "identity" else self.groups
 
-    def _sensitive(self) -> dict[str, tuple[Codes, Floats]]:
-        return {
-            name: (self.own_values(name), self._prior(name))
-            for name in self.schema.sensitive
-            if name in self.cells
-        }
-
     def own_values(self, name: str) -> Codes:
         """Return for each row the code of the sensitive value of its own person, as far as it is known.
 
@@ -162,13 +157,6 @@ class Release:
         whose.
         """
         return self.cells[name].codes
-
-    def _domains(self) -> dict[str, SensitiveDomain]:
-        return {
-            name: SensitiveDomain(self.cells[name].labels, self._hierarchy(name))
-            for name in self.schema.sensitive
-            if name in self.cells
-        }
 
     def _hierarchy(self, name: str) -> Hierarchy | None:
         """Return the hierarchy over the released values, where they are the original ones."""
@@ -221,7 +209,7 @@ class Release:
         """
         import pyarrow as pa
 
-        drawn = order or drawn_order(self.weights, self.group_of, self._pseudonymous)
+        drawn = order or next(self.orders(n_at_once=self.n_records))
         columns = {
             name: self.cells[name].to_arrow(
                 drawn.givers if name in self.schema.sensitive else drawn.rows,
@@ -239,12 +227,8 @@ class Release:
 
     def orders(self, n_at_once: int = 1 << 21) -> Iterator[Order]:
         """Draw the order in which the records are written, in parts of about so many; see `drawn_orders`."""
-        return drawn_orders(self.weights, self.group_of, self._pseudonymous, n_at_once)
-
-    @property
-    def _pseudonymous(self) -> Integers | None:
-        """The person of each row, if people get pseudonyms."""
-        return self.people.person_of if self.people is not None and self.schema.pseudonym else None
+        person_of = self.people.person_of if self.people is not None and self.schema.pseudonym else None
+        return drawn_orders(self.weights, self.group_of, person_of, n_at_once)
 
     @property
     def group_column(self) -> str:

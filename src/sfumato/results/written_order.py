@@ -36,10 +36,14 @@ class Order:
     people: Integers | None = field(default=None, repr=False)
 
 
-def drawn_order(
-    weights: Integers, group_of: Integers | None = None, person_of: Integers | None = None
-) -> Order:
-    """Draw the order in which a release is written.
+def drawn_orders(
+    weights: Integers, group_of: Integers | None, person_of: Integers | None, n_at_once: int
+) -> Iterator[Order]:
+    """Draw the order in which a release is written, part by part.
+
+    Every order of all records is equally likely, as if all were drawn at once: each record draws one of
+    several parts, and each part is shuffled. This takes one byte of memory per record. If sensitive values
+    are published for groups, all records are one part.
 
     Parameters
     ----------
@@ -49,7 +53,24 @@ def drawn_order(
         The group of each row, if sensitive values are published for groups.
     person_of
         The person of each row, if people get pseudonyms.
+    n_at_once
+        The approximate number of records of a part.
     """
+    n_records = int(weights.sum())
+    if group_of is not None or n_records <= n_at_once:
+        yield _drawn_at_once(weights, group_of, person_of)
+        return
+    n_parts = 1 << min((n_records // n_at_once).bit_length(), 8)
+    part_of = np.frombuffer(os.urandom(n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
+    ends = np.cumsum(weights)
+    pseudonym_of = _pseudonyms(person_of, np.arange(len(weights)))
+    for part in range(n_parts):
+        records = np.flatnonzero(part_of == part)
+        rows = np.searchsorted(ends, records, side="right")[secret_order(len(records))]
+        yield Order(rows, rows, people=None if pseudonym_of is None else pseudonym_of[rows])
+
+
+def _drawn_at_once(weights: Integers, group_of: Integers | None, person_of: Integers | None) -> Order:
     rows = np.repeat(np.arange(len(weights)), weights)[secret_order(int(weights.sum()))]
     people = _pseudonyms(person_of, rows)
     if group_of is None:
@@ -63,36 +84,6 @@ def drawn_order(
     givers[own] = rows[other]
     numbers, number_of = np.unique(group_of, return_inverse=True)
     return Order(rows, givers, secret_order(len(numbers))[number_of], people)
-
-
-def drawn_orders(
-    weights: Integers, group_of: Integers | None, person_of: Integers | None, n_at_once: int
-) -> Iterator[Order]:
-    """Draw the order in which a release is written, part by part.
-
-    Every order of all records is equally likely, as with `drawn_order`: each record draws one of several
-    parts, and each part is shuffled. This takes one byte of memory per record. If sensitive values are
-    published for groups, all records are one part.
-
-    Parameters
-    ----------
-    weights, group_of, person_of
-        The rows, as in `drawn_order`.
-    n_at_once
-        The approximate number of records of a part.
-    """
-    n_records = int(weights.sum())
-    if group_of is not None or n_records <= n_at_once:
-        yield drawn_order(weights, group_of, person_of)
-        return
-    n_parts = 1 << min((n_records // n_at_once).bit_length(), 8)
-    part_of = np.frombuffer(os.urandom(n_records), dtype=np.uint8) & np.uint8(n_parts - 1)
-    ends = np.cumsum(weights)
-    pseudonym_of = _pseudonyms(person_of, np.arange(len(weights)))
-    for part in range(n_parts):
-        records = np.flatnonzero(part_of == part)
-        rows = np.searchsorted(ends, records, side="right")[secret_order(len(records))]
-        yield Order(rows, rows, people=None if pseudonym_of is None else pseudonym_of[rows])
 
 
 def _pseudonyms(person_of: Integers | None, rows: Integers) -> Integers | None:

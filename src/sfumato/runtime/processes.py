@@ -67,17 +67,8 @@ SECONDS_TO_READ, _BYTES_IN_A_SECOND = 60, 100_000
 # Each thread takes a stack of 8 MB, and 64 MB of addresses for a heap of its own; Arrow's usual allocator
 # takes 1 GB at once. All of that counts towards a limit on addresses, though hardly any of it is ever used.
 _RESERVES_LITTLE = {
-    **dict.fromkeys(
-        (
-            "OMP_NUM_THREADS",
-            "OPENBLAS_NUM_THREADS",
-            "MKL_NUM_THREADS",
-            "POLARS_MAX_THREADS",
-            "ARROW_IO_THREADS",
-            "MALLOC_ARENA_MAX",
-        ),
-        "1",
-    ),
+    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
+    **dict.fromkeys(("POLARS_MAX_THREADS", "ARROW_IO_THREADS", "MALLOC_ARENA_MAX"), "1"),
     "ARROW_DEFAULT_MEMORY_POOL": "system",
 }
 """The environment of a child whose memory is limited: one thread and one heap."""

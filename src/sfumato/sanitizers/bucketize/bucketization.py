@@ -19,7 +19,7 @@ from sfumato.registry.methods import check_bounds, name_of, register
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.release import Form
 from sfumato.results.released_column import Cells, exact_cells
-from sfumato.runtime.arrays import Codes, Integers
+from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import Infeasible, ParameterError
 from sfumato.sanitizers.base import MOST_RECORDS
 from sfumato.sanitizers.generalize.mondrian import Variant, partition
@@ -158,17 +158,15 @@ class Anatomy:
         group_of = np.empty(len(rows), dtype=np.int64)
         group_of[by_value] = numbered
         if table.person_of is not None:
-            self._separate(table.person_of[rows], column.codes[rows], group_of)
+            # records with the same value are swapped until nobody is twice in a group
+            people, values = table.person_of[rows], column.codes[rows].astype(np.int64)
+            n_together = separate_people(people, values, group_of, int(people.max()) + 1)
+            if n_together:
+                raise Infeasible(
+                    f"anatomy with l = {self.l} cannot hold: {n_together:,} records found no group without "
+                    "another record of the same person; ask for a smaller l, or use bucketize"
+                )
         return _permuted(table, schema, rows, group_of, self.form, rng)
-
-    def _separate(self, people: Integers, values: Codes, group_of: Integers) -> None:
-        """Swap records with the same value until nobody is twice in a group."""
-        n_together = separate_people(people, values.astype(np.int64), group_of, int(people.max()) + 1)
-        if n_together:
-            raise Infeasible(
-                f"anatomy with l = {self.l} cannot hold: {n_together:,} records found no group without "
-                "another record of the same person; ask for a smaller l, or use bucketize"
-            )
 
 
 def _permuted(

@@ -71,7 +71,12 @@ class DateShift:
         person_of = np.arange(len(rows)) if table.person_of is None else table.person_of[rows]
         shift_of = secret_shifts(table.n_people, self.days)[person_of]
         cells = {name: self._moved(table[name], schema, name, rows, shift_of) for name in names}
-        return changed_release(table, schema, cells, rows, (self._note(names, table),))
+        whose = "record" if table.person_of is None else "person"
+        note = (
+            f"The dates in {', '.join(names)} are moved by up to {self.days} days, all of one {whose} alike: "
+            f"days between them are true, the dates are not. One true date of a {whose} gives away the rest."
+        )
+        return changed_release(table, schema, cells, rows, (note,))
 
     def _names(self, table: Table, schema: Schema) -> tuple[str, ...]:
         dated = tuple(n for n in schema.released if dates_of(table[n], _format(schema, n)) is not None)
@@ -97,13 +102,6 @@ class DateShift:
         moved, codes = np.unique(days_after, return_inverse=True)
         labels = tuple(_written(int(day), format_) for day in moved)
         return Cells(codes, labels, labels)
-
-    def _note(self, names: tuple[str, ...], table: Table) -> str:
-        whose = "record" if table.person_of is None else "person"
-        return (
-            f"The dates in {', '.join(names)} are moved by up to {self.days} days, all of one {whose} alike: "
-            f"days between them are true, the dates are not. One true date of a {whose} gives away the rest."
-        )
 
 
 def secret_shifts(n_people: int, days: int) -> Integers:

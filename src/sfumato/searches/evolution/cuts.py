@@ -281,18 +281,14 @@ def _interval_sizes(column: Column, hierarchy: Hierarchy, unit_of: Codes, lowest
 
 def _block_sizes(hierarchy: Hierarchy) -> Integers:
     """Return how many leaves lie from one value to another; a node has those that do not occur, too."""
-    sizes = _sums(hierarchy.sizes[0])
+    counts = hierarchy.sizes[0]
+    ends = np.cumsum(counts, dtype=np.int64)
+    sizes = ends[np.newaxis, :] - (ends - counts)[:, np.newaxis]
     # the lowest node with the same values counts, so that higher ones are written first
     for level in range(hierarchy.height, -1, -1):
         for low, high, leaves in _ranges(hierarchy, level):
             sizes[low, high] = leaves
     return sizes
-
-
-def _sums(counts: Integers) -> Integers:
-    """Return the sums from one place to another, as a matrix."""
-    ends = np.cumsum(counts, dtype=np.int64)
-    return ends[np.newaxis, :] - (ends - counts)[:, np.newaxis]
 
 
 def _ranges(hierarchy: Hierarchy, level: int) -> list[tuple[int, int, int]]:

@@ -58,11 +58,6 @@ class MeasuredProblem:
     def _measures(self) -> list[Measure]:
         return [build_measure(name) for name in (*self.objectives, *self.limits)]
 
-    @cached_property
-    def _signs(self) -> Floats:
-        objectives = self._measures[: len(self.objectives)]
-        return np.array([1.0 if measure.direction == "lower" else -1.0 for measure in objectives])
-
     @property
     def n_objectives(self) -> int:
         """How many measures there are."""
@@ -82,7 +77,9 @@ class MeasuredProblem:
         traits = values.reshape(len(owner), self.n_objectives)
         main = np.full(len(genes), -1, dtype=np.int64)
         main[owner] = np.arange(len(owner))
-        return Evaluation(owner, traits * self._signs, traits, main, np.array([worse for _, worse in judged]))
+        objectives = self._measures[: len(self.objectives)]
+        signs = np.array([1.0 if measure.direction == "lower" else -1.0 for measure in objectives])
+        return Evaluation(owner, traits * signs, traits, main, np.array([worse for _, worse in judged]))
 
     def _judge(self, genes: Genes) -> tuple[list[float], float]:
         """Return the traits of an individual, and how far it is from keeping all limits."""

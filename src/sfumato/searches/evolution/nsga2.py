@@ -75,7 +75,10 @@ def generations(judge: Judge, settings: Settings, seed: int) -> Iterator[int]:
 def _children(judge: Judge, population: Generation, settings: Settings, rng: np.random.Generator) -> Genes:
     """Return the children of parents that won a tournament: crossed, mutated, and new where that is easy."""
     n_pairs = -(-settings.population // 2)
-    parents = population.genes[winners(population, _tournaments(len(population), 4 * n_pairs, rng), rng)]
+    # everybody fights once before anybody fights again
+    rounds = -(-4 * n_pairs // len(population))
+    fighters = np.concatenate([rng.permutation(len(population)) for _ in range(rounds)])
+    parents = population.genes[winners(population, fighters[: 4 * n_pairs].reshape(-1, 2), rng)]
     one, other = parents[0::2], parents[1::2]
     is_crossed = (rng.random(n_pairs) < settings.crossover)[:, np.newaxis]
     if is_crossed.any():
@@ -94,12 +97,6 @@ def _step_aside(judge: Judge, children: Genes, rng: np.random.Generator) -> None
         around = judge.space.neighbours(children[row])
         if len(around):
             children[row] = around[rng.integers(len(around))]
-
-
-def _tournaments(n: int, n_places: int, rng: np.random.Generator) -> Integers:
-    """Draw pairs: everybody fights once before anybody fights again."""
-    places = np.concatenate([rng.permutation(n) for _ in range(-(-n_places // n))])
-    return places[:n_places].reshape(-1, 2)
 
 
 def winners(population: Generation, pairs: Integers, rng: np.random.Generator) -> Integers:

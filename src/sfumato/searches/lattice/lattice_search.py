@@ -126,7 +126,9 @@ class LatticeFront:
         """Yield the recipes of the front, the most private first, each with the k-anonymity it reaches."""
         whole = profile(table, schema)
         nodes, ks = self._front(whole)
-        for place in _evenly(len(nodes), self.most):
+        # evenly, the first and the last among them
+        places = np.linspace(0, len(nodes) - 1, min(len(nodes), self.most)).round().astype(int)
+        for place in dict.fromkeys(places.tolist()):
             yield whole.recipe(int(nodes[place]), KAnonymity(int(ks[place])), self.suppression)
 
     def _front(self, whole: LatticeProfile) -> tuple[Integers, Integers]:
@@ -134,9 +136,3 @@ class LatticeFront:
             return whole.front_with_suppression(self.utility, self.suppression)
         nodes = whole.pareto([self.privacy, self.utility])
         return nodes, whole.smallest[nodes]
-
-
-def _evenly(length: int, most: int) -> list[int]:
-    """Return so many places of a list, the first and the last among them."""
-    places = np.linspace(0, length - 1, min(length, most)).round().astype(int)
-    return list(dict.fromkeys(places.tolist()))

@@ -125,11 +125,6 @@ def optimal_node(
         How many seconds to search and how many nodes to evaluate; without a limit until the best node is
         proven.
 
-    References
-    ----------
-    F. Kohlmayer et al., "Flash: efficient, stable and optimal k-anonymity", 2012; R. Bayardo, R.
-    Agrawal, "Data privacy through optimal k-anonymization", 2005.
-
     Examples
     --------
     >>> from sfumato import datasets
@@ -242,6 +237,7 @@ class _NodeProblem:
         sizes_suffice = len(sizes) == len(model.parts)
         lattice = GeneralizationLattice.of(table, schema, () if sizes_suffice else schema.sensitive)
         n_allowed = _most_suppressed(lattice.n_records, suppression)
+        weights = np.array([schema[name].weight for name in lattice.names])
         return cls(
             lattice=lattice,
             model=model,
@@ -250,7 +246,7 @@ class _NodeProblem:
             sizes_suffice=sizes_suffice,
             n_allowed=n_allowed,
             objective=objective,
-            shares=_shares(schema, lattice),
+            shares=np.repeat(weights / max(weights.sum(), 1e-300), np.add(lattice.heights, 1)),
             fixed_steps=_fixed_steps(lattice, objective, n_allowed),
         )
 
@@ -399,11 +395,6 @@ def _most_suppressed(n_records: int, suppression: float) -> int:
     """Return how many records may be suppressed: at most the share, and never all."""
     near = math.floor(suppression * n_records)
     return max(n for n in range(max(near - 1, 0), min(near + 2, n_records)) if n / n_records <= suppression)
-
-
-def _shares(schema: Schema, lattice: GeneralizationLattice) -> Floats:
-    weights = np.array([schema[name].weight for name in lattice.names])
-    return np.repeat(weights / max(weights.sum(), 1e-300), np.add(lattice.heights, 1))
 
 
 def _fixed_steps(lattice: GeneralizationLattice, objective: Objective, n_allowed: int) -> Sequence[float]:

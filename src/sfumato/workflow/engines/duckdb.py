@@ -144,7 +144,9 @@ def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
     import pyarrow as pa
 
     kinds = [asked.source.schema.field(name).type for name in asked.names]
-    numbered = NumberedRows(ParquetFiles(asked.source.parquet), asked.names, kinds, _are_many)
+    numbered = NumberedRows(
+        ParquetFiles(asked.source.parquet), asked.names, kinds, lambda n_rows, _: n_rows > _FEW_ROWS
+    )
     codes = codes_of(asked.names)
     schema = pa.schema(
         [*((code, pa.int32()) for code in codes), ("n_records", pa.int64()), ("position", pa.int64())]
@@ -158,10 +160,6 @@ def _numbered(asked: _Reduction, database: DuckDBPyConnection) -> _Rows | None:
     order = np.argsort(found.column("position").to_numpy())
     *columns, counts, _ = (column.to_numpy()[order] for column in found.columns)
     return numbered.table(columns), counts
-
-
-def _are_many(n_rows: int, _: int) -> bool:
-    return n_rows > _FEW_ROWS
 
 
 def _merged_rows(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnection) -> _Rows:

@@ -96,16 +96,12 @@ def _numbered(files: ParquetFiles, names: Sequence[str]) -> tuple[pa.Table, Inte
     kinds = [files.schema.field(name).type for name in names]
     if not all(map(is_plain, kinds)):
         return None
-    numbered = NumberedRows(files, names, kinds, _are_alike)
+    numbered = NumberedRows(files, names, kinds, lambda n_rows, n_records: _OF_ONE_ROW * n_rows <= n_records)
     batches = list(numbered.batches())
     if not numbered.is_whole or not batches:
         return None
     *columns, counts, _ = (np.concatenate(parts) for parts in zip(*batches, strict=True))
     return numbered.table(columns), counts
-
-
-def _are_alike(n_rows: int, n_records: int) -> bool:
-    return _OF_ONE_ROW * n_rows <= n_records
 
 
 ENGINE = MemoryEngine()

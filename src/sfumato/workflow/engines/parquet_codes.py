@@ -62,7 +62,9 @@ class NumberedRows:
         try:
             for batch in self.files.encoded_batches(self.names):
                 columns = [_encoded(*each) for each in zip(batch.columns, self.kinds, strict=True)]
-                if start == 0 and any(_has_many(column) for column in columns):
+                if start == 0 and any(
+                    len(column.dictionary) > max(_FEW_VALUES, len(column) // 2) for column in columns
+                ):
                     return
                 rows = self._numbered(columns, start)
                 if start == 0 and not self.is_worth_it(len(rows[0]), batch.num_rows):
@@ -108,10 +110,6 @@ def _encoded(column: pa.Array, kind: pa.DataType) -> pa.DictionaryArray:
     if encoded.dictionary.type == kind:
         return encoded
     return pa.DictionaryArray.from_arrays(encoded.indices, encoded.dictionary.cast(kind))
-
-
-def _has_many(column: pa.DictionaryArray) -> bool:
-    return len(column.dictionary) > max(_FEW_VALUES, len(column) // 2)
 
 
 def _places(column: pa.DictionaryArray) -> Integers:

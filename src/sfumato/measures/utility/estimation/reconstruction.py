@@ -127,7 +127,11 @@ def true_estimate(table: Table, schema: Schema, sensitive: str | None) -> Estima
 def blind_estimate(truth: Estimate) -> Estimate:
     """Return the estimate with all quasi-identifiers withheld: one unit that may be anything."""
     n_values = truth.mixtures.n_values
-    spreads = tuple(_anything(spread.n_codes) for spread in truth.spreads)
+    every = [np.arange(spread.n_codes) for spread in truth.spreads]
+    spreads = tuple(
+        Spread(np.array([0]), np.array([0, len(codes)]), codes, np.ones(len(codes)), len(codes))
+        for codes in every
+    )
     whole = Mixtures(
         np.array([0, n_values]), np.arange(n_values), truth.overall, n_values, truth.mixtures.firsts
     )
@@ -141,10 +145,6 @@ def counted_as(release: Release) -> Floats:
     """
     weights = release.weights if release.survey_weights is None else release.survey_weights
     return np.asarray(weights * release.scale)
-
-
-def _anything(n_codes: int) -> Spread:
-    return Spread(np.array([0]), np.array([0, n_codes]), np.arange(n_codes), np.ones(n_codes), n_codes)
 
 
 def _spread(name: str, cells: Cells, column: Column) -> Spread:
