@@ -463,7 +463,7 @@ def _kernels() -> Iterator[tuple[str, str, str]]:
 def _warm(known: Known) -> None:
     """Import and compile what the tests need, so that no mutant has to."""
     for name in known.modules:
-        if name.split(".")[0] in ("sfumato", "sklearn", "scipy", "pyarrow", "matplotlib", "pandas", "pymoo"):
+        if name.split(".")[0] in ("sfumato", "sklearn", "scipy", "pyarrow", "pandas", "pymoo"):
             with suppress(Exception):
                 importlib.import_module(name)
     for module, name, signature in known.kernels:

@@ -45,8 +45,17 @@ class ReadPanel:
 
     def _along(self, side: str, value: float) -> float:
         (low, high), (first, last) = self.domain(side), self.ends(side)
-        if self.group.attrib[f"data-{side}-scale"] == "log":
+        scale = self.group.attrib[f"data-{side}-scale"]
+        if scale == "log":
             low, high, value = math.log(low), math.log(high), math.log(value)
+        elif scale != "linear":
+            root, origin = (
+                {"square-root": 2, "fourth-root": 4}[scale],
+                float(self.group.attrib[f"data-{side}-origin"]),
+            )
+            low, high, value = (
+                math.copysign(abs(v - origin) ** (1 / root), v - origin) for v in (low, high, value)
+            )
         return first + (value - low) / (high - low) * (last - first)
 
 

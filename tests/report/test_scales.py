@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -17,8 +18,13 @@ positive = st.floats(1e-12, 1e12)
 
 @st.composite
 def scales(draw: st.DrawFn) -> Scale:
-    log = draw(st.booleans())
-    return Scale.around(draw(st.lists(positive if log else finite, min_size=1)), log=log)
+    kind = draw(st.sampled_from(["linear", "log", "root"]))
+    values = draw(st.lists(positive if kind == "log" else finite, min_size=1))
+    scale = Scale.around(values, log=kind == "log")
+    if kind != "root":
+        return scale
+    origin = draw(st.sampled_from(scale.ends))
+    return replace(scale, root=draw(st.sampled_from([2, 4])), origin=origin)
 
 
 @given(scales(), st.floats(0, 1))
@@ -50,7 +56,7 @@ def test_ticks_are_few_in_order_evenly_spaced_and_inside(scale: Scale, most: int
     assert ticks == sorted(set(ticks))
     slack = 1e-6 * (scale.high - scale.low)
     assert all(scale.low - slack <= tick <= scale.high + slack for tick in ticks)
-    if not scale.log:
+    if not scale.kind:
         steps = [later - earlier for earlier, later in pairwise(ticks)]
         assert all(step == pytest.approx(steps[0], rel=1e-6) for step in steps)
         if whole:
@@ -79,6 +85,10 @@ def test_an_axis_has_at_least_one_tick(scale: Scale, most: int) -> None:
         (Scale(1.8, 60, log=True), 5, [2, 5, 10, 20, 50]),
         (Scale(23, 41, log=True), 5, [25, 30, 35, 40]),
         (Scale(0.0008, 0.2, log=True), 4, [0.001, 0.01, 0.1]),
+        (Scale(0, 1, root=2), 6, [0, 0.1, 0.2, 0.4, 0.6, 1]),
+        (Scale(0, 1, root=4), 6, [0, 0.01, 0.05, 0.15, 0.4, 1]),
+        (Scale(0, 1, root=2, origin=1), 6, [0.2, 0.5, 0.7, 0.8, 0.95, 1]),
+        (Scale(0, 300, root=2), 5, [0, 40, 100, 150, 300]),
     ],
 )
 def test_ticks_are_round(scale: Scale, most: int, ticks: list[float]) -> None:
@@ -101,7 +111,7 @@ def test_small_ticks_lie_between_powers_of_ten() -> None:
 
 
 def test_the_ends_have_no_more_digits_than_a_reader_needs() -> None:
-    assert repr(Scale.around([0.1 + 0.2, 0.7])) == "Scale(low=0.28, high=0.72, log=False)"
+    assert Scale.around([0.1 + 0.2, 0.7]).ends == (0.28, 0.72)
     log = Scale.around([3, 1000], log=True)
     assert log.low == pytest.approx(3 / (1000 / 3) ** 0.05)
     assert len(repr(log.low)) <= len("2.243764732")
@@ -122,3 +132,33 @@ def test_a_part_of_a_scale_magnifies_it(scale: Scale, start: float, end: float) 
     assert part.fraction(middle) == pytest.approx(0.5, abs=1e-3)
     assert part.log == scale.log
     assert not math.isnan(part.low)
+
+
+CROWDED = [0, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008, 0.009, 0.01, 0.1, 0.3, 0.5, 0.7, 1]
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_values_that_crowd_near_an_end_are_spread(is_turned: bool) -> None:
+    values = [1 - value for value in CROWDED] if is_turned else CROWDED
+    linear = Scale(0, 1)
+    spread = linear.spread(values)
+    assert linear.crowding(values) > 0.6
+    assert spread.crowding(values) < 0.5
+    assert spread.root > 1
+    assert spread.origin == float(is_turned)
+    assert spread.ends == linear.ends
+
+
+@pytest.mark.parametrize("values", [[0, 0.25, 0.5, 0.75, 1], [0.0, 0.001, 0.002, 1], [0.5] * 9, []])
+def test_an_even_few_or_equal_values_keep_their_linear_scale(values: list[float]) -> None:
+    assert Scale(0, 1).spread(values).root == 1
+
+
+@given(st.lists(st.floats(0, 1), max_size=30))
+def test_spreading_never_makes_a_crowd_denser(values: list[float]) -> None:
+    assert Scale(0, 1).spread(values).crowding(values) <= Scale(0, 1).crowding(values)
+
+
+def test_the_crowding_is_the_largest_share_in_a_tenth_of_the_axis() -> None:
+    assert Scale(0, 10).crowding([0, 0.4, 0.9, 1.5, 5]) == 0.6
+    assert Scale(0, 10).crowding([]) == 0

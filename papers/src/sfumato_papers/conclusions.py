@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sfumato import Candidate, Frontier
-from sfumato.workflow.report.charts.scatter import TRIVIAL
+from sfumato.workflow.report.charts.plane import TRIVIAL
 from sfumato_papers.exhibits import Claim
 from sfumato_papers.experiments import Exploration
 

@@ -261,8 +261,8 @@ class Chart:
         What is drawn.
     shape
         Lines with marks, bars side by side, or points alone.
-    log_x, log_y
-        Whether an axis is logarithmic.
+    log_x
+        Whether the axis to the right is logarithmic.
     ends
         Where the paper's axes end, x and y, if it draws them from 0: ours reach at least as far.
     """
@@ -273,7 +273,6 @@ class Chart:
     series: tuple[Series, ...]
     shape: Shape = "lines"
     log_x: bool = False
-    log_y: bool = False
     ends: tuple[float, float] | None = None
 
 

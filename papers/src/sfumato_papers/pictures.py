@@ -2,171 +2,148 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from sfumato.results import formatting
-from sfumato.workflow.report.charts.matplotlib_svg import draw_svg
-from sfumato.workflow.report.charts.scatter import draw_legend, say_empty, ticks
-from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
+from sfumato.workflow.report.charts.drawing import Drawing
+from sfumato.workflow.report.charts.panels import Axis, Panel
+from sfumato.workflow.report.charts.scales import Scale
+from sfumato.workflow.report.charts.svg import COLOURS, INK, MARKERS, PAPER, Marker, Point, Style, text_width
 from sfumato_papers.exhibits import Chart, Series
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-_DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (7, 2, 1.5, 2)), (0, (1, 1)))
+_DASHES = ("", "6 2", "2 1.5", "7 2 1.5 2", "1 1")
 _WIDTH_OF_BARS = 0.84
-_LINE = 90
-"""Letters that three names side by side in the legend may have."""
-_MOST_STEPS = 6
-"""How many steps the papers' axes have at most."""
-_DECADES = 2
-"""Up to how many decades a logarithmic axis has room for 2 and 5 as well."""
+_HEIGHT = 190
+_MOST_TICKS = 6
+_MOST_ROOM = 420.0
+"""Words on the x axis that together are wider are written at an angle."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    colour: str
+    shape: str
+    dashes: str
 
 
 @lru_cache(maxsize=128)
 def chart_svg(chart: Chart) -> str:
     """Draw a chart as an SVG element, once for the page and its own file."""
-
-    def draw(axes: Axes) -> None:
-        axes.set(xlabel=chart.x_label, ylabel=chart.y_label)
-        if not any(_known(series) for series in chart.series):
-            say_empty(axes, "not computed in this run")
-            return
-        (_draw_bars if chart.shape == "bars" else _draw_marks)(axes, chart)
-        axes.yaxis.set_major_formatter(ticks(formatting.number))
-        if chart.log_y:
-            axes.set_yscale("log")
-        if chart.ends:
-            _reach_at_least(axes, *chart.ends)
-        axes.grid(axis="y")
-        longest = sorted(len(series.label) for series in chart.series)[-3:]
-        draw_legend(axes, columns=3 if sum(longest) <= _LINE else 2)
-
     names = ", ".join(series.label for series in chart.series)
-    return draw_svg(
-        chart.title, f"{chart.title}: {chart.y_label} against {chart.x_label} for {names}", 3.4, draw
-    )
-
-
-def _draw_marks(axes: Axes, chart: Chart) -> None:
-    """Draw points, joined by lines where they are a curve; words on the x axis are evenly spaced."""
-    words_on_x = any(isinstance(x, str) for series in chart.series for x in series.x)
-    places = _places(chart.series) if words_on_x else {}
+    drawing = Drawing(f"{chart.title}: {chart.y_label} against {chart.x_label} for {names}")
+    words = _words(chart)
+    drawn = [series for series in chart.series if any(_known(series, words))]
+    if not drawn:
+        empty = Axis(Scale(0, 1), chart.x_label), Axis(Scale(0, 1), chart.y_label)
+        drawing.add_panel(*empty, _HEIGHT).write_empty("not computed in this run")
+        return drawing.svg()
+    panel = drawing.add_panel(_x_axis(chart, words, drawn), _y_axis(chart, words, drawn), _HEIGHT)
     looks = _looks(chart.series)
-    for series in chart.series:
-        points = [(places.get(str(x), x), y) for x, y in _known(series)]
-        if not points:
-            continue
-        colour, marker, dashes = looks[series.name]
-        x, y = zip(*points, strict=True)
-        joined = chart.shape == "lines" and not series.published
-        axes.plot(
-            x,
-            y,
-            color=colour,
-            marker=marker,
-            markersize=5.5 if chart.shape == "lines" else 4,
-            markerfacecolor="white" if series.published else colour,
-            linestyle=dashes if joined else "none",
-            label=series.label,
-        )
-        _draw_spread(axes, series, [places.get(str(x), x) for x in series.x], colour)
-    if places:
-        _name_ticks(axes, list(places))
-    elif chart.log_x:
-        _space_by_ratio(axes)
-    if not places:
-        axes.xaxis.set_major_formatter(ticks(formatting.number))
+    for series in drawn:
+        if chart.shape == "bars":
+            _draw_bars(drawing, panel, chart, series, words, looks[series.name])
+        else:
+            _draw_marks(drawing, panel, chart, series, words, looks[series.name])
+    if chart.shape == "bars":
+        panel.draw_line([(panel.x.scale.low, 0), (panel.x.scale.high, 0)], Style(stroke=INK, width=0.6))
+    return drawing.svg()
 
 
-def _space_by_ratio(axes: Axes) -> None:
-    """Make the x axis logarithmic, with more numbers on it where it is short."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    if high < low * 10**_DECADES:
-        from matplotlib.ticker import LogLocator
-
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.xaxis.set_minor_formatter(lambda *_: "")
-
-
-def _reach_at_least(axes: Axes, x_end: float, y_end: float) -> None:
-    """Draw the paper's axes, and farther where ours lie beyond them."""
-    from matplotlib.ticker import MaxNLocator
-
-    axes.set_xlim(0, max(x_end, axes.get_xlim()[1]))
-    axes.set_ylim(0, max(y_end, axes.get_ylim()[1]))
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(MaxNLocator(_MOST_STEPS, steps=[1, 2, 5, 10]))
+def _x_axis(chart: Chart, words: Mapping[str, int], drawn: Sequence[Series]) -> Axis:
+    """Return the axis to the right: the words evenly spaced, or numbers."""
+    if words:
+        ticks = [(float(place), word) for word, place in words.items()]
+        is_tilted = sum(map(text_width, words)) > _MOST_ROOM
+        span = Scale(-0.5, len(words) - 0.5)
+        return Axis(span, chart.x_label, ticks, has_grid=False, is_tilted=is_tilted)
+    values = [x for series in drawn for x, _ in _known(series, words)]
+    scale = _scale(values, chart.ends[0] if chart.ends else None, log=chart.log_x)
+    return Axis.of(scale, chart.x_label, formatting.number, _MOST_TICKS)
 
 
-def _draw_bars(axes: Axes, chart: Chart) -> None:
-    """Draw the bars of all series side by side, the published ones hollow."""
-    places = _places(chart.series)
+def _y_axis(chart: Chart, words: Mapping[str, int], drawn: Sequence[Series]) -> Axis:
+    values = [y for series in drawn for _, y in _known(series, words)]
+    values += [end for series in drawn for _, *ends in _spread(series, words) for end in ends]
+    if chart.shape == "bars":
+        values.append(0.0)
+    scale = _scale(values, chart.ends[1] if chart.ends else None)
+    return Axis.of(scale, chart.y_label, formatting.number, _MOST_TICKS)
+
+
+def _scale(values: Sequence[float], end: float | None, *, log: bool = False) -> Scale:
+    """Return the paper's axis, or a longer one where ours lie beyond it."""
+    if end is not None:
+        return Scale(0.0, max(end, *values))
+    return Scale.around([value for value in values if value > 0] if log else values, log=log)
+
+
+def _draw_marks(
+    drawing: Drawing, panel: Panel, chart: Chart, series: Series, words: Mapping[str, int], look: _Look
+) -> None:
+    """Draw points, joined by lines where they are a curve."""
+    points = [(x, y) for x, y in _known(series, words) if x > 0 or not panel.x.scale.log]
+    line = Style(stroke=look.colour, width=1.2, dashes=look.dashes)
+    is_joined = chart.shape == "lines" and not series.published
+    if is_joined:
+        panel.draw_line(points, line)
+    for place, low, high in _spread(series, words):
+        panel.draw_line([(place, low), (place, high)], Style(stroke=look.colour, opacity=0.75))
+    fill = PAPER if series.published else look.colour
+    marker = Marker(look.shape, 3 if chart.shape == "lines" else 2.4, Style(fill, look.colour))
+    panel.draw_points(points, marker)
+    drawing.explain(series.label, line=line if is_joined else None, marker=marker)
+
+
+def _draw_bars(
+    drawing: Drawing, panel: Panel, chart: Chart, series: Series, words: Mapping[str, int], look: _Look
+) -> None:
+    """Draw the bars of a series next to those of the others, the published ones hollow."""
     width = _WIDTH_OF_BARS / len(chart.series)
-    looks = _looks(chart.series)
-    for position, series in enumerate(chart.series):
-        points = [(places[str(x)], y) for x, y in _known(series)]
-        if not points:
-            continue
-        colour, _, _ = looks[series.name]
-        x, heights = np.array(points, dtype=np.float64).T
-        aside = (position - (len(chart.series) - 1) / 2) * width
-        axes.bar(
-            x + aside,
-            heights,
-            width * 0.92,
-            facecolor="white" if series.published else colour,
-            edgecolor=colour,
-            linewidth=1.0,
-            label=series.label,
-        )
-        _draw_spread(axes, series, [places[str(x)] + aside for x in series.x], "black")
-    axes.axhline(0, color="black", linewidth=0.6)
-    _name_ticks(axes, list(places))
+    aside = (chart.series.index(series) - (len(chart.series) - 1) / 2) * width
+    style = Style(PAPER if series.published else look.colour, look.colour)
+    for x, y in _known(series, words):
+        panel.draw_bar((x + aside - 0.46 * width, 0), (x + aside + 0.46 * width, y), style)
+    for place, low, high in _spread(series, words):
+        panel.draw_line([(place + aside, low), (place + aside, high)], Style(stroke=INK, opacity=0.75))
+    drawing.explain(series.label, marker=Marker("bar", 4, style))
 
 
-def _draw_spread(axes: Axes, series: Series, places: Sequence[float | str], colour: str) -> None:
-    """Draw the interval of the median over the seeds around each point that has one."""
-    around = [
-        (place, *spread) for place, spread in zip(places, series.spread, strict=False) if spread is not None
-    ]
-    if around:
-        x, low, high = zip(*around, strict=True)
-        axes.vlines(x, low, high, colors=colour, linewidth=1.1, alpha=0.75)
+def _spread(series: Series, words: Mapping[str, int]) -> Iterator[tuple[float, float, float]]:
+    """Yield the interval of the median over the seeds around each point that has one."""
+    for x, ends in zip(series.x, series.spread, strict=False):
+        if ends is not None:
+            yield _place(x, words), *ends
 
 
-def _known(series: Series) -> list[tuple[float | str, float]]:
-    return [(x, y) for x, y in zip(series.x, series.y, strict=True) if y is not None and np.isfinite(y)]
+def _known(series: Series, words: Mapping[str, int]) -> Iterator[Point]:
+    for x, y in zip(series.x, series.y, strict=True):
+        place = _place(x, words)
+        if y is not None and math.isfinite(y) and math.isfinite(place):
+            yield place, y
 
 
-def _places(series: Sequence[Series]) -> dict[str, int]:
+def _place(x: float | str, words: Mapping[str, int]) -> float:
+    return float(words.get(str(x), x))
+
+
+def _words(chart: Chart) -> dict[str, int]:
     """Return the place of every word on the x axis, in the order of their first appearance."""
-    names = dict.fromkeys(str(x) for line in series for x in line.x)
-    return {name: place for place, name in enumerate(names)}
+    if chart.shape != "bars" and not any(isinstance(x, str) for series in chart.series for x in series.x):
+        return {}
+    words = dict.fromkeys(str(x) for series in chart.series for x in series.x)
+    return {word: place for place, word in enumerate(words)}
 
 
-def _looks(series: Sequence[Series]) -> dict[str, tuple[str, str, object]]:
+def _looks(series: Sequence[Series]) -> dict[str, _Look]:
     """Give each curve a colour, a mark and dashes; the paper's points share those of ours."""
-    names = dict.fromkeys(line.name for line in series)
     return {
-        name: (
+        name: _Look(
             COLOURS[i % len(COLOURS)],
             MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
             _DASHES[i % len(_DASHES)],
         )
-        for i, name in enumerate(names)
+        for i, name in enumerate(dict.fromkeys(each.name for each in series))
     }
-
-
-def _name_ticks(axes: Axes, names: Sequence[str]) -> None:
-    axes.set_xticks(range(len(names)))
-    crowded = sum(map(len, names)) > 60
-    axes.set_xticklabels(
-        names, rotation=30 if crowded else 0, ha="right" if crowded else "center", rotation_mode="anchor"
-    )
-    axes.tick_params(axis="x", length=0)

@@ -21,7 +21,7 @@ from sfumato.results.measurement import by_attribute, worst_value
 from sfumato.results.pareto import Columns
 from sfumato.results.policy import NO_LIMITS, Policy
 from sfumato.runtime.arrays import Booleans, Floats
-from sfumato.workflow.report.charts.scatter import families, family
+from sfumato.workflow.report.charts.plane import Family, families, family
 from sfumato.workflow.store.store import Mark, Store
 
 
@@ -121,7 +121,7 @@ class CandidateMatrix:
         return None if row is None else self.candidates[row]
 
     @cached_property
-    def families(self) -> list[tuple[str, str, str]]:
+    def families(self) -> dict[str, Family]:
         """Each method with its colour and shape, as in the report's charts."""
         return families(self.candidates)
 

@@ -20,7 +20,7 @@ from sfumato.results.measurement import (
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
 from sfumato.runtime.errors import ParameterError, suggestion
-from sfumato.workflow.report.charts.scatter import TRIVIAL
+from sfumato.workflow.report.charts.plane import TRIVIAL
 
 ROWS = 50
 MOST_AXES = 8
@@ -181,7 +181,7 @@ def limit_words(policy: Policy) -> list[str]:
 
 def plain_data(sheet: CandidateMatrix, limits: Mapping[str, Limit]) -> dict[str, Any]:
     """Return all candidates for the chart's script: one list for each measure."""
-    place = {name: i for i, (name, _, _) in enumerate(sheet.families)}
+    place = {name: i for i, name in enumerate(sheet.families)}
     return {
         "measures": [
             {
@@ -196,8 +196,8 @@ def plain_data(sheet: CandidateMatrix, limits: Mapping[str, Limit]) -> dict[str,
             for column in sheet.columns
         ],
         "families": [
-            {"name": name, "colour": _colour(name, i), "shape": marker}
-            for i, (name, _, marker) in enumerate(sheet.families)
+            {"name": each.name, "colour": _colour(each.name, i), "shape": each.shape}
+            for i, each in enumerate(sheet.families.values())
         ],
         "ids": [candidate.id for candidate in sheet.candidates],
         "recipes": list(sheet.recipes),

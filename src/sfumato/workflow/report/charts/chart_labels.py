@@ -6,19 +6,13 @@ import itertools
 import math
 import unicodedata
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.runtime.arrays import Floats
-from sfumato.workflow.report.charts.matplotlib_svg import FAINT, SIZE
+from sfumato.workflow.report.charts.panels import Frame, Panel
+from sfumato.workflow.report.charts.svg import FAINT, SIZE, Label, Point, Style, element, path, text_width
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Point = tuple[float, float]
-"""A place in the units of the two axes."""
-_Box = tuple[float, float, float, float]
 _LONGEST_NAME = 32
 _NEAR = 13.0
 _OFFSETS = [
@@ -40,51 +34,41 @@ def _is_control(sign: str) -> bool:
 
 
 def write_labels(
-    axes: Axes, labels: Sequence[tuple[Point, str]], *, points: Sequence[Point], line: Sequence[Point]
+    panel: Panel, labels: Sequence[tuple[Point, str]], *, points: Sequence[Point], line: Sequence[Point]
 ) -> None:
     """Write each label where it covers the fewest points, other labels and the least of the line."""
-    plate: Any = axes.figure
-    plate.draw_without_rendering()
-    frame: _Box = axes.get_window_extent().extents
-    to_pixels = axes.transData.transform
-    marks, along = to_pixels(points), _sampled(to_pixels(line))
-    taken: list[_Box] = []
+    marks = np.array([*map(panel.place, points)]).reshape(-1, 2)
+    along = _sampled(np.array([*map(panel.place, line)]).reshape(-1, 2))
+    written: list[Frame] = []
     for point, text in labels:
-        x, y = to_pixels(point)
+        x, y = panel.place(point)
+        if not panel.frame.contains((x, y)):
+            continue
         boxes = [_box(x + dx, y + dy, text, dx < 0) for dx, dy in _OFFSETS]
         costs = [
-            1000 * _outside(box, frame)
-            + 100 * sum(_overlap(box, other) for other in taken)
+            1000 * _is_outside(box, panel.frame)
+            + 100 * sum(_overlap(box, other) for other in written)
             + 10 * _covered(box, marks)
             + 2 * _covered(box, along)
             + math.hypot(*offset) / 20
             for box, offset in zip(boxes, _OFFSETS, strict=True)
         ]
-        best = int(np.argmin(costs))
-        taken.append(boxes[best])
-        _write_label(axes, text, point, _OFFSETS[best])
+        # rounded, so that the last digit of a cosine decides nothing
+        best = int(np.argmin(np.round(costs, 6)))
+        written.append(boxes[best])
+        dx, dy = _OFFSETS[best]
+        if math.hypot(dx, dy) > _NEAR + 1:
+            ends = [(x + dx * 7 / math.hypot(dx, dy), y + dy * 7 / math.hypot(dx, dy)), (x + dx, y + dy)]
+            lead = Style(stroke=FAINT, width=0.7)
+            panel.parts.append(element("path", {"d": path(ends), **lead.attributes}))
+        panel.write(Label(text, (x + dx, y + dy), "start" if dx >= 0 else "end", has_halo=True))
 
 
-def _write_label(axes: Axes, text: str, point: Point, offset: tuple[float, float]) -> None:
-    lead = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.7, "shrinkB": 7}
-    axes.annotate(
-        text,
-        point,
-        xytext=offset,
-        textcoords="offset points",
-        ha="left" if offset[0] >= 0 else "right",
-        va="center",
-        bbox={"boxstyle": "square,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.85},
-        arrowprops=lead if math.hypot(*offset) > _NEAR else None,
-        zorder=6,
-    )
-
-
-def _box(x: float, y: float, text: str, ends_here: bool) -> _Box:
+def _box(x: float, y: float, text: str, ends_here: bool) -> Frame:
     """Return the box of a text that begins, or ends, at this point."""
-    width = 0.58 * SIZE * len(text)
+    width = text_width(text)
     left = x - width if ends_here else x
-    return left, y - 0.75 * SIZE, left + width, y + 0.75 * SIZE
+    return Frame(left, y - 0.75 * SIZE, left + width, y + 0.75 * SIZE)
 
 
 def _sampled(corners: Floats) -> Floats:
@@ -94,14 +78,15 @@ def _sampled(corners: Floats) -> Floats:
     return np.concatenate([corners, *parts])
 
 
-def _outside(box: _Box, frame: _Box) -> bool:
-    return bool(box[0] < frame[0] or box[1] < frame[1] or box[2] > frame[2] or box[3] > frame[3])
+def _is_outside(box: Frame, frame: Frame) -> bool:
+    return not (frame.contains((box.left, box.top)) and frame.contains((box.right, box.bottom)))
 
 
-def _overlap(box: _Box, other: _Box) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+def _overlap(box: Frame, other: Frame) -> bool:
+    is_beside = box.left >= other.right or other.left >= box.right
+    return not (is_beside or box.top >= other.bottom or other.top >= box.bottom)
 
 
-def _covered(box: _Box, points: Floats) -> int:
-    inside = (points > np.array(box[:2]) - 4) & (points < np.array(box[2:]) + 4)
+def _covered(box: Frame, points: Floats) -> int:
+    inside = (points > np.array([box.left, box.top]) - 4) & (points < np.array([box.right, box.bottom]) + 4)
     return int(inside.all(axis=1).sum())

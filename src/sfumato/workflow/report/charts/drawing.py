@@ -21,7 +21,7 @@ from sfumato.workflow.report.charts.svg import (
 )
 
 WIDTH = 520
-"""The width of every picture in pixels; pages scale it."""
+"""The width of a picture of a page in pixels; the page scales it."""
 MARGIN = 8
 _SIGN = 24.0
 """The width of a sign in the legend."""
@@ -38,6 +38,8 @@ class Drawing:
     ----------
     description
         The picture in a sentence, for those who do not see it.
+    width
+        Its width in pixels; a page may scale it.
 
     Examples
     --------
@@ -50,6 +52,7 @@ class Drawing:
     """
 
     description: str
+    width: int = WIDTH
     bottom: int = MARGIN
     _panels: list[Panel] = field(default_factory=list)
     _signs: dict[str, tuple[Style | None, Marker | None]] = field(default_factory=dict)
@@ -70,8 +73,14 @@ class Drawing:
         """
         # whole pixels, so that the range which the panel declares is exact
         left = math.ceil(MARGIN + y.width if left is None else left)
-        panel = Panel(Frame(left, self.bottom, WIDTH - math.ceil(right), self.bottom + height), x, y)
-        self.bottom = math.ceil(panel.frame.bottom + x.height + MARGIN)
+        return self.place_panel(
+            Frame(left, self.bottom, self.width - math.ceil(right), self.bottom + height), x, y
+        )
+
+    def place_panel(self, frame: Frame, x: Axis, y: Axis) -> Panel:
+        """Add a panel at this place."""
+        panel = Panel(frame, x, y)
+        self.bottom = max(self.bottom, math.ceil(frame.bottom + x.height + MARGIN))
         self._panels.append(panel)
         return panel
 
@@ -86,7 +95,7 @@ class Drawing:
         height = self.bottom + n_rows * _ROW + (MARGIN if columns else 0)
         attributes: dict[str, str | float] = {
             "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {WIDTH:g} {height}",
+            "viewBox": f"0 0 {self.width:g} {height}",
             "role": "img",
             "aria-label": self.description,
             "font-family": FONTS,
@@ -94,7 +103,7 @@ class Drawing:
             "fill": INK,
             "stroke-linejoin": "round",
         }
-        ground = element("rect", {"width": WIDTH, "height": height, "fill": PAPER})
+        ground = element("rect", {"width": self.width, "height": height, "fill": PAPER})
         panels = (panel.markup() for panel in self._panels)
         return element("svg", attributes, ground, *panels, *self._legend(columns))
 
@@ -104,13 +113,13 @@ class Drawing:
         for n_columns in range(min(_MOST_COLUMNS, len(names)), 0, -1):
             columns = [names[first::n_columns] for first in range(n_columns)]
             widths = [_SIGN + max(map(text_width, column)) + _GAP for column in columns]
-            if sum(widths) <= WIDTH:
+            if sum(widths) <= self.width:
                 return widths
-        return [WIDTH] if names else []
+        return [self.width] if names else []
 
     def _legend(self, columns: list[float]) -> Iterator[str]:
         """Write the legend row by row."""
-        left = (WIDTH + _GAP - sum(columns)) / 2
+        left = (self.width + _GAP - sum(columns)) / 2
         for number, (name, (line, marker)) in enumerate(self._signs.items()):
             row, column = divmod(number, len(columns))
             x, y = left + sum(columns[:column]), self.bottom + (row + 0.5) * _ROW

@@ -137,16 +137,39 @@ class Panel:
         return self._across(point[0]), self._up(point[1])
 
     def draw_points(
-        self, points: Sequence[Point], marker: Marker, data: Sequence[Attributes] | None = None
+        self,
+        points: Sequence[Point],
+        marker: Marker,
+        data: Sequence[Attributes] | None = None,
+        titles: Sequence[str] | None = None,
+        about: Mapping[str, str | float] = {},
     ) -> None:
-        """Draw points with one style, each with its own data; points outside the panel are omitted."""
+        """Draw points with one style; points outside the panel are omitted.
+
+        Parameters
+        ----------
+        points
+            Their values on both axes.
+        marker
+            How they are drawn.
+        data, titles
+            For each point, what it represents and the text of its tooltip.
+        about
+            What all of them represent.
+        """
         drawn = [
-            marker.draw(place, each)
-            for place, each in zip(map(self.place, points), data or [{}] * len(points), strict=True)
+            marker.draw(place, own, title)
+            for place, own, title in zip(
+                map(self.place, points),
+                data or [{}] * len(points),
+                titles or [""] * len(points),
+                strict=True,
+            )
             if self.frame.contains(place)
         ]
         if drawn:
-            self.parts.append(element("g", marker.style.attributes, *drawn))
+            group = {**marker.style.attributes, **data_attributes(about)}
+            self.parts.append(element("g", group, *drawn))
 
     def draw_line(self, points: Sequence[Point], style: Style, data: Mapping[str, str | float] = {}) -> None:
         """Draw a line through points, clipped to the panel."""
@@ -195,7 +218,9 @@ class Panel:
             ("x", self.x, (frame.left, frame.right)),
             ("y", self.y, (frame.bottom, frame.top)),
         ):
-            facts[f"{name}-scale"] = "log" if axis.scale.log else "linear"
+            facts[f"{name}-scale"] = axis.scale.kind or "linear"
+            if axis.scale.root > 1:
+                facts[f"{name}-origin"] = repr(axis.scale.origin)
             facts[f"{name}-domain"] = f"{axis.scale.low!r},{axis.scale.high!r}"
             facts[f"{name}-range"] = ",".join(map(decimal, ends))
         return element(
@@ -238,6 +263,8 @@ class Panel:
         height, free = bottom + _TICK + 0.6 * LINE, -math.inf
         for value, text in axis.ticks:
             x, half = self._across(value), text_width(text) / 2
+            if not text:
+                continue
             if axis.is_tilted:
                 yield Label(text, (x + 3, height), "end", turn=_TILT).draw()
             elif x - half >= free:  # a label that has no room next to the last one is left out
@@ -255,7 +282,8 @@ class Panel:
             drawn += [path([(left, y), (left - length, y)]) for y, length in _ticks(axis, self._up)]
             yield element("path", {"d": "".join(drawn), **_EDGE.attributes})
         for value, text in axis.ticks:
-            yield Label(text, (left - _GAP, self._up(value)), "end").draw()
+            if text:
+                yield Label(text, (left - _GAP, self._up(value)), "end").draw()
         for number, line in enumerate(axis.lines):
             place = left - axis.width + (number + 0.4) * LINE, self.frame.middle[1]
             yield Label(line, place, "middle", turn=-90.0).draw()

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.report.charts.frontier_chart import frontier_chart
-from sfumato.workflow.report.charts.matplotlib_svg import FAINT, draw_panels
-from sfumato.workflow.report.charts.scatter import (
-    MeasureScale,
-    Plane,
-    cross_out,
+from sfumato.workflow.report.charts.drawing import MARGIN, WIDTH, Drawing
+from sfumato.workflow.report.charts.frontier_chart import (
     draw_candidates,
-    draw_legend,
+    draw_chosen,
     draw_limits,
-    draw_ring,
-    say_empty,
+    explain,
+    frontier_chart,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from sfumato.workflow.report.charts.panels import Axis, Frame, Panel
+from sfumato.workflow.report.charts.plane import MeasureAxis, Plane, planes
+from sfumato.workflow.report.charts.svg import FAINT, PAPER, Marker, Style
 
 MOST_AXES = 5
 """More panels than these give would be too small to read."""
-_HEIGHT = {3: 5.6, 4: 6.6, 5: 7.4}
+_HEIGHTS = {3: 165, 4: 130, 5: 110}
+_MOST_TICKS = 4
+_GAP = 12
 
 
 def frontier_picture(
@@ -67,44 +63,42 @@ def scatter_matrix(
     n_axes = len(frontier.axes)
     if not 3 <= n_axes <= MOST_AXES:
         raise ParameterError(f"a matrix has three to {MOST_AXES} axes, not {n_axes}")
-    scales = [MeasureScale.of(name, frontier, limits.get(name, Limit())) for name in frontier.axes]
-
-    def draw(plate: Figure) -> None:
-        panels = plate.subplots(n_axes - 1, n_axes - 1, sharex="col", sharey="row", squeeze=False)
-        for row, column in itertools.product(range(n_axes - 1), repeat=2):
-            axes = panels[row, column]
-            if column > row:
-                axes.set_axis_off()
-                continue
-            plane = Plane(frontier, scales[column], scales[row + 1])
-            _draw_panel(axes, plane, limits, chosen)
-            axes.set_xlabel(_label(plane.x) if row == n_axes - 2 else "")
-            axes.set_ylabel(_label(plane.y) if column == 0 else "")
-        corner = panels[-1, 0]
-        corner.scatter([], [], s=26, facecolors="white", edgecolors=FAINT, label="hollow: not efficient")
-        draw_legend(*panels.flat)
-
-    names = ", ".join(scale.title for scale in scales)
-    description = (
-        f"{len(frontier.comparable)} candidate releases, {len(frontier.efficient())} of them efficient, "
+    pairs = [(x, y) for row, y in enumerate(frontier.axes) for x in frontier.axes[:row]]
+    drawn = planes(frontier, pairs, limits, chosen)
+    names = ", ".join([drawn[0].x.title, *(plane.y.title for plane in drawn if plane.x is drawn[0].x)])
+    drawing = Drawing(
+        f"{len(frontier.comparable)} candidate releases, {len(drawn[0].efficient)} of them efficient, "
         f"over every pair of {names}"
     )
-    return draw_panels("matrix", description, _HEIGHT[n_axes], draw)
+    left = MARGIN + max(_axis(plane.y).width for plane in drawn)
+    across = (WIDTH - MARGIN - left + _GAP) / (n_axes - 1)
+    for plane in drawn:
+        row, column = frontier.axes.index(plane.y.measure) - 1, frontier.axes.index(plane.x.measure)
+        x = _axis(plane.x) if row == n_axes - 2 else _bare(_axis(plane.x))
+        y = _axis(plane.y) if column == 0 else _bare(_axis(plane.y))
+        start, top = left + column * across, MARGIN + row * (_HEIGHTS[n_axes] + _GAP)
+        frame = Frame(start, top, start + across - _GAP, top + _HEIGHTS[n_axes])
+        _draw_panel(drawing.place_panel(frame, x, y), plane)
+    if frontier.comparable:
+        explain(drawing, drawn)
+        drawing.explain("hollow: not efficient", marker=Marker("o", 3.2, Style(PAPER, FAINT, 1.2)))
+    return drawing.svg()
 
 
-def _draw_panel(axes: Axes, plane: Plane, limits: Mapping[str, Limit], chosen: Candidate | None) -> None:
-    plane.prepare(axes, ticks_at_most=4)
-    if not plane.frontier.comparable:
-        say_empty(axes, "nothing to compare")
+def _draw_panel(panel: Panel, plane: Plane) -> None:
+    if not plane.comparable:
+        panel.write_empty("nothing to compare")
         return
-    draw_limits(axes, plane, limits)
-    draw_candidates(axes, plane, size=0.6)
-    cross_out(axes, plane, size=0.6)
-    ringed = next((c for c in plane.frontier.comparable if chosen is not None and c.id == chosen.id), None)
-    if ringed is not None:
-        draw_ring(axes, plane.point(ringed), 100, "-", "chosen")
+    draw_limits(panel, plane)
+    draw_candidates(panel, plane, size=0.7)
+    draw_chosen(panel, plane, size=0.7)
 
 
-def _label(scale: MeasureScale) -> str:
-    """Return an axis label in two lines, because panels are small."""
-    return scale.label.replace(" (", "\n(", 1) if len(scale.title) < len(scale.label) else scale.label
+def _axis(measure: MeasureAxis) -> Axis:
+    """Return an axis with its label in two lines, because panels are small."""
+    return measure.axis(_MOST_TICKS, label=measure.label.replace(" (", "\n(", 1))
+
+
+def _bare(axis: Axis) -> Axis:
+    """Return an axis whose labels are those of another panel."""
+    return replace(axis, title="", ticks=[(value, "") for value, _ in axis.ticks])

@@ -144,13 +144,15 @@ class Marker:
     radius: float
     style: Style
 
-    def draw(self, point: Point, data: Mapping[str, str | float] = {}) -> str:
-        """Draw the point at this position, in the style of its group."""
+    def draw(self, point: Point, data: Mapping[str, str | float] = {}, title: str = "") -> str:
+        """Draw the point at this position, in the style of its group, with a tooltip if it has a title."""
         place = f"translate({decimal(point[0])} {decimal(point[1])})"
-        return element("path", {"transform": place, "d": self._outline, **data_attributes(data)})
+        tooltip = [element("title", {}, escaped(title))] if title else []
+        return element("path", {"transform": place, "d": self.outline, **data_attributes(data)}, *tooltip)
 
     @property
-    def _outline(self) -> str:
+    def outline(self) -> str:
+        """The path data of the shape around the origin."""
         radius = self.radius
         if self.shape == "o":
             arc = f"a{decimal(radius)} {decimal(radius)} 0 1 0"
