@@ -191,12 +191,40 @@ class TestPictures:
         assert limited.plot() != plain
         assert frontier.plot() == plain
 
-    def test_a_picture_is_saved_whole_as_svg_only(self, frontier: sf.Frontier, tmp_path: Path) -> None:
+    def test_a_picture_is_saved_whole_as_svg(self, frontier: sf.Frontier, tmp_path: Path) -> None:
         picture = frontier.plot()
         assert picture.save(tmp_path / "frontier.svg").read_text("utf-8") == picture.svg
-        with pytest.raises(UserError, match=r"frontier\.png.*name it \.svg"):
-            picture.save(tmp_path / "frontier.png")
+        with pytest.raises(UserError, match=r"frontier\.pdf.*name it \.svg or \.png"):
+            picture.save(tmp_path / "frontier.pdf")
         assert [each.name for each in tmp_path.iterdir()] == ["frontier.svg"]
+
+    def test_a_picture_in_dots_needs_an_extra(
+        self, frontier: sf.Frontier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "resvg_py", None)
+        with pytest.raises(UserError, match=r"^a \.png picture needs .* pip install 'sfumato\[png\]'; .*$"):
+            frontier.plot().save(tmp_path / "frontier.png")
+        assert not [*tmp_path.iterdir()]
+
+    def test_a_picture_in_dots_has_its_text(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        pytest.importorskip("resvg_py")
+        texts = "", "what it shows"
+        svgs = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 80 20" font-family="x"><text y="15">{text}'
+            "</text></svg>"
+            for text in texts
+        ]
+        empty, full = (
+            sf.results.Picture(svg).save(tmp_path / f"{place}.png").read_bytes()
+            for place, svg in enumerate(svgs)
+        )
+        assert full.startswith(b"\x89PNG")
+        assert int.from_bytes(full[16:20]) == 160, "twice as wide as the SVG element"
+        assert empty != full
+        monkeypatch.setattr("sfumato.registry.display._FONTS", ("no font of this name",))
+        with pytest.raises(UserError, match="needs a font"):
+            sf.results.Picture(svgs[1]).save(tmp_path / "unwritten.png")
+        assert not (tmp_path / "unwritten.png").exists()
 
 
 class TestPandas:

@@ -38,7 +38,6 @@ ALLOWED = {
 
 # Whatever says GPL in any way is a fault, unless it stands here with the reason why it may stay.
 REASONS = {
-    "matplotlib": "its copy of FreeType may be used under the FreeType licence or the GPL: we take the first",
     "moocore": "LGPL: an unchanged package of its own that anybody can replace",
     "numpy": "its wheels carry GCC's runtime, whose exception allows any use, and libquadmath (LGPL)",
     "scikit-learn": "its wheels carry GCC's runtime, whose exception allows any use",

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 8
 _DESCRIPTION = re.compile(r'aria-label="([^"]*)"')
+_FONTS = ("DejaVu Sans", "Liberation Sans", "Noto Sans", "Arial", "Helvetica", "Segoe UI", "Roboto", "Ubuntu")
+_NAMESPACE = "http://www.w3.org/2000/svg"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -69,15 +71,18 @@ class Picture:
         return unescape(match[1]) if match else ""
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture to a file that is named ``.svg``, whole or not at all; return its place.
+        """Write the picture to a file named ``.svg`` or ``.png``, whole or not at all; return its place.
 
-        Only the owner of the file can read it: most pictures show figures of the original.
+        Only the owner of the file can read it: most pictures show figures of the original. A ``.png`` needs
+        ``pip install 'sfumato[png]'``.
         """
         target = Path(path)
-        if target.suffix.lower() != ".svg":
-            raise UserError(f"cannot draw {target.name}: a picture is an SVG file; name it .svg")
+        suffix = target.suffix.lower()
+        if suffix not in (".svg", ".png"):
+            raise UserError(f"cannot draw {target.name}: a picture is SVG or PNG; name it .svg or .png")
+        content = self.svg.encode() if suffix == ".svg" else _png(self.svg)
         with file_beside(target, private=True) as place:
-            place.write_text(self.svg, encoding="utf-8")
+            place.write_bytes(content)
         return target
 
     def __repr__(self) -> str:
@@ -85,3 +90,19 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+
+def _png(svg: str) -> bytes:
+    """Draw a picture in dots, twice as many as it has pixels in each direction."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise UserError(
+            "a .png picture needs the extra png: pip install 'sfumato[png]'; or name the file .svg"
+        ) from None
+    # the renderer leaves out text without a word where it has no font for it
+    sample = f'<svg xmlns="{_NAMESPACE}" width="9" height="9"><text y="8">{{}}</text></svg>'
+    for font in _FONTS:
+        if svg_to_bytes(sample.format("A"), font_family=font) != svg_to_bytes(sample.format("")):
+            return bytes(svg_to_bytes(svg.replace('font-family="', f'font-family="{font}, ', 1), zoom=2))
+    raise UserError("a .png picture needs a font such as DejaVu Sans on this machine; or name the file .svg")

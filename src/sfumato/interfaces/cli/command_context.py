@@ -198,6 +198,7 @@ def broken_in(project: Project, release: Release, measurements: Iterable[Measure
 
 def write_report(project: Project, found: Frontier, target: Path, chosen: Candidate | None = None) -> None:
     """Write the owner's report of an exploration, or of one of its candidates."""
+    from sfumato.runtime.files import file_beside
     from sfumato.workflow.explore.stored_results import remade
     from sfumato.workflow.report.owner_report import report_html
 
@@ -212,15 +213,9 @@ def write_report(project: Project, found: Frontier, target: Path, chosen: Candid
         chosen=chosen,
         release=None if chosen is None else remade(chosen, table, schema),
     )
-    write_private(target, page)
-
-
-def write_private(target: Path, text: str) -> None:
-    """Write a whole file that only the owner may read, because it is about the original."""
-    from sfumato.runtime.files import file_beside
-
+    # only the owner may read it, because it is about the original
     with file_beside(target, private=True) as place:
-        place.write_text(text, encoding="utf-8")
+        place.write_text(page, encoding="utf-8")
 
 
 def parsed(parameters: tuple[str, ...], texts: frozenset[str] = frozenset()) -> dict[str, Any]:

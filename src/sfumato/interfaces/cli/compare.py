@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from sfumato.interfaces.cli.base import cli, json_option, project_option
-from sfumato.interfaces.cli.command_context import found_project, opened, write_private
+from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.terminal import name_of, print_comparison, print_json
 from sfumato.runtime.errors import UserError
@@ -21,7 +21,7 @@ from sfumato.workflow.store.provenance import source_of
 @click.option(
     "--picture",
     type=click.Path(path_type=Path),
-    help="Draw for both how many records look alike with how many others (.svg).",
+    help="Draw for both how many records look alike with how many others (.svg or .png).",
 )
 @project_option
 @json_option
@@ -46,11 +46,12 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     names = pair[0].id, pair[1].id
     comparison = side_by_side(releases[0], releases[1], project.measures, names=names)
     if picture is not None:
+        from sfumato.registry.display import Picture
         from sfumato.workflow.report.charts.class_size_curves import class_size_curves
 
         labels = [f"{candidate.id} {candidate.recipe}" for candidate in pair]
         sizes = [release.classes.sizes for release in releases]
-        write_private(picture, class_size_curves(dict(zip(labels, sizes, strict=True))))
+        Picture(class_size_curves(dict(zip(labels, sizes, strict=True)))).save(picture)
     if as_json:
         recipes = [str(candidate.recipe) for candidate in pair]
         print_json("compare", CompareShape.of(comparison.to_shape(), recipes=recipes))

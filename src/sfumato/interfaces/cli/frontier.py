@@ -13,7 +13,6 @@ from sfumato.interfaces.cli.command_context import (
     require_candidates,
     require_comparable,
     source_shown,
-    write_private,
     write_report,
 )
 from sfumato.interfaces.cli.completers import measures
@@ -38,7 +37,9 @@ from sfumato.workflow.explore.stored_results import stored_frontier
     "must stand in `by` under [measure] in the project file.",
 )
 @click.option("--all", "everything", is_flag=True, help="Also list the candidates that another one beats.")
-@click.option("--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg).")
+@click.option(
+    "--picture", type=click.Path(path_type=Path), help="Write the frontier as a picture (.svg or .png)."
+)
 @click.option("--report", type=click.Path(path_type=Path), help="Write a report of the exploration (.html).")
 @json_option
 def frontier(
@@ -64,9 +65,7 @@ def frontier(
     if worst_of is not None:
         found = found.worst_of(worst_of)
     if picture is not None:
-        from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
-
-        write_private(picture, frontier_picture(found, limits=project.policy.limits_by_measure))
+        found.plot().save(picture)
     if report is not None:
         write_report(project, found, report)
     if as_json:

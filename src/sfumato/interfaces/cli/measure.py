@@ -73,7 +73,9 @@ if TYPE_CHECKING:
     help="With --by: how many original records a group must have.",
 )
 @click.option(
-    "--picture", type=click.Path(path_type=Path), help="With --by: write the groups as a picture (.svg)."
+    "--picture",
+    type=click.Path(path_type=Path),
+    help="With --by: write the groups as a picture (.svg or .png).",
 )
 @dialect_options
 @json_option
