@@ -20,7 +20,7 @@ EXPLORING = 480_000
 ENDED = re.compile(r"Explored\.|Paused\.|The time is up\.")
 ENOUGH = """() => {
   const all = window.sfumatoChart?.all;
-  return Boolean(all) && all.ids.length >= 10 && all.keeps.filter(Boolean).length >= 4;
+  return Boolean(all) && all.ids.length >= 10 && all.broken.filter((words) => !words).length >= 4;
 }"""
 
 

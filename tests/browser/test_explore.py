@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -136,6 +135,13 @@ def drawn(page: Any) -> None:
     until(page, "window.sfumatoChart?.drawn?.length > 0")
 
 
+def kept(page: Any) -> set[str]:
+    """Return the ids of the candidates that are not against the policy."""
+    return set(
+        page.evaluate("window.sfumatoChart.all.ids.filter((_, row) => !window.sfumatoChart.all.broken[row])")
+    )
+
+
 def place(page: Any, row: int) -> tuple[float, float]:
     x, y = page.evaluate(PLACE, row)
     return x, y
@@ -174,16 +180,17 @@ def test_methods_are_chosen_explored_and_looked_at(
     drawn(page)
     # it goes on while we look closer, and what is seen stays
     page.get_by_role("button", name="Zoom in").click()
-    seen = page.evaluate("JSON.stringify(window.sfumatoChart.corners())")
-    before = page.evaluate("window.sfumatoChart.drawn.length")
+    until(page, "window.sfumatoChart.zoomed")
+    seen = page.evaluate("window.sfumatoChart.all.window")
+    before = page.evaluate("window.sfumatoChart.all.ids.length")
     gate.open()
-    until(page, f"window.sfumatoChart.drawn.length > {before}")
-    after = page.evaluate("JSON.stringify(window.sfumatoChart.corners())")
-    assert json.loads(after) == pytest.approx(json.loads(seen))
+    until(page, f"window.sfumatoChart.all.ids.length > {before}")
+    after = page.evaluate("window.sfumatoChart.all.window")
+    assert [*map(float, after.split(","))] == pytest.approx([*map(float, seen.split(","))])
     photograph(page, "explore-running")
     page.get_by_text("Explored.").wait_for()
     page.get_by_role("button", name="Whole picture").click()
-    assert not page.evaluate("window.sfumatoChart.zoomed")
+    until(page, "!window.sfumatoChart.zoomed")
     candidate = page.evaluate("window.sfumatoChart.front[0]")
     page.mouse.move(*place(page, candidate))
     tip = page.locator("#tip")
@@ -194,14 +201,14 @@ def test_methods_are_chosen_explored_and_looked_at(
     identity = page.evaluate(f"window.sfumatoChart.all.ids[{candidate}]")
     assert f"id={identity}" in page.url
     photograph(page, "explore-chosen")
-    page.get_by_label("Upward axis").select_option(label="re-identification risk")
+    page.get_by_label("First measure").select_option(label="re-identification risk")
     page.wait_for_url("**axis=reidentification-risk**")
-    page.get_by_text("re-identification risk and general loss").wait_for()
-    assert page.evaluate("window.sfumatoChart.y.measure.label") == "reidentification-risk"
+    page.get_by_text("re-identification risk and general loss").first.wait_for()
+    until(page, "window.sfumatoChart.all.measures[0].label === 'reidentification-risk'")
     photograph(page, "explore-axes")
     page.reload()
     drawn(page)
-    assert page.evaluate("window.sfumatoChart.y.measure.label") == "reidentification-risk"
+    assert page.evaluate("window.sfumatoChart.all.measures[0].label") == "reidentification-risk"
     page.get_by_role("link", name="Look at the release").click()
     page.wait_for_url(f"**/releases/{identity}")
 
@@ -227,7 +234,7 @@ def test_figures_that_were_changed_by_hand_are_named_and_computed_again(
     photograph(page, "explore-computed-again")
 
 
-def test_the_script_finds_the_same_front_and_knee_as_the_library(
+def test_front_and_knee_are_those_of_the_library(
     page: Any, entered: Callable[..., str], folder: Path
 ) -> None:
     made = fill(folder, 400)
@@ -238,14 +245,19 @@ def test_the_script_finds_the_same_front_and_knee_as_the_library(
     ):
         entered("?" + "&".join(f"axis={axis}" for axis in axes))
         drawn(page)
-        frontier = Frontier(made, axes)
+        frontier = Frontier(tuple(c for c in made if c.id in kept(page)), axes)
         assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in frontier.efficient())
         knee = frontier.knee()
         assert page.evaluate(KNEE) == (knee.id if knee else None)
     four = ("privacy-loss", "weighted-k", "general-loss", "suppression-loss")
     entered("?" + "&".join(f"axis={axis}" for axis in four))
     drawn(page)
-    assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in Frontier(made, four).efficient())
+    allowed = tuple(c for c in made if c.id in kept(page))
+    assert 0 < len(allowed) < len(made)
+    assert sorted(page.evaluate(FRONT)) == sorted(c.id for c in Frontier(allowed, four).efficient())
+    knee = Frontier(allowed, ("privacy-loss", "general-loss")).knee()
+    assert page.evaluate(KNEE) == knee.id, "still that of the project's two measures"
+    assert "knee of privacy loss and general loss" in page.locator("#legend").inner_text()
 
 
 @pytest.mark.thorough("tests/test_frontier.py")
@@ -279,7 +291,7 @@ def test_five_thousand_candidates(
     until(page, "window.sfumatoChart.brushes.size === 1")
     photograph(page, "explore-many-parallel")
     page.get_by_text("Narrow down by numbers").click()
-    label = page.evaluate("window.sfumatoChart.scales[1].measure.title")
+    label = page.evaluate("window.sfumatoChart.all.measures[1].title")
     assert page.get_by_label(f"{label}, from").input_value()
     page.get_by_role("button", name="All lines").click()
     assert page.get_by_label(f"{label}, from").input_value() == ""
@@ -314,19 +326,91 @@ def test_the_chart_is_worked_by_keyboard(page: Any, entered: Callable[..., str],
     said = page.locator("#said").inner_text()
     assert "efficient" in said
     page.keyboard.press("Enter")
-    page.get_by_role("link", name="Look at the release").wait_for()
+    until(page, "location.search.includes(document.getElementById('details').dataset.id)")
     identity = page.locator("#details").get_attribute("data-id")
     assert page.locator("#point").get_attribute("href").endswith(identity)
     for key in ("+", "+"):
         page.keyboard.press(key)
-    assert page.evaluate("window.sfumatoChart.zoomed")
+    until(page, "window.sfumatoChart.zoomed")
     page.keyboard.press("0")
-    assert not page.evaluate("window.sfumatoChart.zoomed")
+    until(page, "!window.sfumatoChart.zoomed")
     page.keyboard.press("Escape")
     page.locator("#point").wait_for(state="hidden")
     assert page.get_by_role("button", name="mondrian").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="mondrian").press("Enter")
     assert page.get_by_role("button", name="mondrian").get_attribute("aria-pressed") == "false"
+
+
+def test_limits_are_moved_by_keyboard_and_pointer_and_taken_back(
+    page: Any, entered: Callable[..., str], photograph: Any, folder: Path
+) -> None:
+    fill(folder, 60)
+    entered()
+    drawn(page)
+    before = page.evaluate(FRONT)
+    limit = page.get_by_role("slider", name="Limit of general loss")
+    assert limit.get_attribute("aria-valuetext") == "no limit"
+    limit.focus()
+    for _ in range(20):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_text("You are trying these limits out").wait_for()
+    assert limit.get_attribute("aria-valuetext").startswith("at most ")
+    assert "limit=general-loss" in page.url
+    across = page.evaluate(FRONT)
+    assert 0 < len(across) < len(before)
+    upright = page.get_by_role("slider", name="Limit of privacy loss")
+    box, canvas = upright.bounding_box(), page.locator("#canvas").bounding_box()
+    page.mouse.move(box["x"], box["y"] + 11)
+    page.mouse.down()
+    page.mouse.move(box["x"], canvas["y"] + canvas["height"] / 2, steps=5)
+    page.mouse.up()
+    until(page, "location.search.includes('privacy-loss')")
+    until(page, f"window.sfumatoChart.front.length < {len(across)}")
+    until(page, "document.querySelectorAll('#limits li').length === 3")
+    photograph(page, "explore-limits")
+    page.reload()
+    drawn(page)
+    assert upright.get_attribute("aria-valuetext").startswith("at most ")
+    page.get_by_role("link", name="Back to the policy").click()
+    until(page, "!location.search.includes('limit')")
+    drawn(page)
+    assert page.evaluate(FRONT) == before
+
+
+def test_one_screen_has_policy_frontier_and_the_chosen_release(
+    page: Any, entered: Callable[..., str], photograph: Any, folder: Path
+) -> None:
+    path = folder / "people.toml"
+    path.write_text(
+        PROJECT + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 5, 10, 20] } }\n'
+    )
+    project = Project.load(path)
+    with Store(project.store_path) as store:
+        explore(project, store, seed=3, workers=1)
+    for width, height in ((1100, 800), (1280, 800), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        entered()
+        drawn(page)
+        page.get_by_text("rows that would be published").first.wait_for()
+        for part in ("#limits", "#canvas", "#details"):
+            box = page.locator(part).bounding_box()
+            assert box["y"] >= 0
+            assert box["y"] + min(box["height"], 300) <= height
+        columns = [page.locator(part).bounding_box()["x"] for part in ("#limits", "#canvas", "#details")]
+        assert columns == sorted(set(columns)), "next to each other"
+        bottom = page.locator("#legend").bounding_box()
+        assert bottom["y"] + bottom["height"] <= height
+    assert "class" in page.locator(".rows-part").inner_text()
+    assert not page.locator("#pairs table").count()
+    page.get_by_role("button", name="Show rows before and after").click()
+    page.locator("#pairs table").wait_for()
+    words = page.locator("#pairs tbody th, #pairs tbody td:first-child").all_inner_texts()
+    assert words[:4] == ["before", "after", "before", "after"]
+    assert "/explore" in page.url, "the page stays"
+    photograph(page, "explore-release")
+    page.set_viewport_size({"width": 390, "height": 844})
+    until(page, "document.documentElement.scrollWidth <= 390")
+    until(page, "document.querySelector('#canvas').clientWidth < 390")
 
 
 def test_it_shows_a_picture_and_a_list_without_javascript(

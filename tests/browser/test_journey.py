@@ -93,13 +93,13 @@ def test_from_a_file_to_a_published_folder(
     page.get_by_text("of 45,222 rows of data.csv").wait_for()
     identity = page.url.rpartition("/")[2]
     photograph(page, "journey-2-release")
-    page.get_by_role("link", name="Look at original records…").click()
-    show = page.get_by_role("button", name="Show eight original records")
+    page.get_by_role("link", name="Look at records before and after…").click()
+    show = page.get_by_role("button", name="Show eight records before and after")
     show.wait_for()
     assert not page.get_by_role("table").count()
     show.click()
-    page.get_by_role("table").get_by_role("row").nth(8).wait_for()
-    assert page.get_by_role("table").get_by_role("row").count() == 9
+    page.get_by_role("table").get_by_role("row").nth(16).wait_for()
+    assert page.get_by_role("table").get_by_role("row").count() == 17
     page.get_by_role("link", name="Back to the release").click()
 
     # comparing three

@@ -121,11 +121,15 @@ def test_the_efficient_line_steps_up_and_left_when_higher_is_better_on_both_axes
     assert "privacy loss (higher is better)" in texts(svg)
 
 
+def limited(frontier: Frontier, limits: dict[str, Limit]) -> Frontier:
+    return replace(frontier, policy=Policy(NOBODY, limits))
+
+
 @pytest.mark.parametrize(
     ("limit", "forbidden"), [(Limit(at_most=0.5), "above"), (Limit(at_least=0.5), "below")]
 )
 def test_a_limit_shades_the_side_that_it_forbids(limit: Limit, forbidden: str) -> None:
-    svg = frontier_chart(ORDINARY, limits={"privacy-loss": limit})
+    svg = frontier_chart(limited(ORDINARY, {"privacy-loss": limit}))
     panel = only_panel(svg)
     (line,) = panel.marks(stroke="#8a1538")
     (shade,) = panel.marks(fill="#8a1538")
@@ -142,7 +146,7 @@ def test_candidates_against_the_policy_are_grey_and_say_which_limit_they_miss() 
         for each, k in zip(ORDINARY.candidates, (1.0, 4.0, 9.0, 16.0, 25.0), strict=True)
     )
     kept, broken = (
-        frontier_chart(replace(frontier(*measured), policy=Policy(NOBODY, limits)), limits=limits)
+        frontier_chart(limited(frontier(*measured), limits))
         for limits in ({"weighted-k": Limit(at_least=least)} for least in (1, 5))
     )
     assert kept == frontier_chart(ORDINARY)
@@ -157,14 +161,14 @@ def test_candidates_against_the_policy_are_grey_and_say_which_limit_they_miss() 
 
 def test_only_candidates_that_keep_the_policy_are_efficient_or_the_knee() -> None:
     limits = {"privacy-loss": Limit(at_most=0.2)}
-    svg = frontier_chart(ORDINARY, limits=limits)
+    svg = frontier_chart(limited(ORDINARY, limits))
     panel = only_panel(svg)
     ends = [panel.place(1.0, 0.0), panel.place(0.3, 0.1)]
     assert [efficient_line(svg)[place] for place in (-1, 0)] == [
         pytest.approx(end, abs=0.006) for end in ends
     ]
     assert not any(text.startswith("knee") for text in texts(svg)), "of two candidates none is the knee"
-    nobody = frontier_chart(ORDINARY, limits={"privacy-loss": Limit(at_most=-1)})
+    nobody = frontier_chart(limited(ORDINARY, {"privacy-loss": Limit(at_most=-1)}))
     assert "against the policy" in texts(nobody)
     assert not only_panel(nobody).marks(stroke="#5c6b7a", stroke_width="1.3")
 
@@ -211,7 +215,7 @@ def test_infinite_values_stay_inside_the_picture_and_are_named() -> None:
     ids=["empty", "one", "equal", "infinite", "not-applicable", "wide", "many-families"],
 )
 def test_extreme_frontiers_can_be_drawn(extreme: Frontier) -> None:
-    parsed(frontier_chart(extreme, limits={"privacy-loss": Limit(at_most=0.3)}))
+    parsed(frontier_chart(limited(extreme, {"privacy-loss": Limit(at_most=0.3)})))
 
 
 def test_wide_ranges_are_drawn_on_a_log_scale_and_say_so() -> None:

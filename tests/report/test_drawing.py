@@ -35,12 +35,12 @@ def only_panel(drawing: Drawing) -> ReadPanel:
 @given(st.lists(st.tuples(st.floats(0.5, 5000), st.floats(-1, 4)), min_size=1, max_size=20))
 def test_points_lie_where_the_declared_axes_say(points: list[tuple[float, float]]) -> None:
     drawing, panel = drawn()
-    panel.draw_points(points, DOT, [{"value": f"{x!r},{y!r}"} for x, y in points])
+    panel.draw_points(points, DOT, [f"{x!r},{y!r}" for x, y in points])
     read = only_panel(drawing)
-    marks = [mark for mark in read.marks(fill=INK) if "data-value" in mark.attrib]
+    marks = [mark for mark in read.marks(fill=INK) if len(mark)]
     assert len(marks) == len(points)
     for mark in marks:
-        x, y = map(float, mark.attrib["data-value"].split(","))
+        x, y = map(float, mark[0].text.split(","))
         assert place_of(mark) == pytest.approx(read.place(x, y), abs=0.006)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from sfumato.measures import Measurement
 from sfumato.registry.recipe import Recipe
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
+from sfumato.results.policy import Policy
+from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.report.charts.class_size_curves import class_size_curves
 from sfumato.workflow.report.charts.frontier_chart import AGAINST
@@ -69,6 +72,10 @@ THREE = Frontier(
 )
 
 
+def limited(limits: dict[str, Limit]) -> Frontier:
+    return replace(THREE, policy=Policy(NOBODY, limits))
+
+
 class TestMatrix:
     def test_every_pair_of_axes_has_its_panel(self) -> None:
         shown = texts(scatter_matrix(THREE))
@@ -78,11 +85,11 @@ class TestMatrix:
         assert {"mondrian", "hollow: not efficient"} <= set(shown)
 
     def test_chosen_and_limits_are_drawn(self) -> None:
-        svg = scatter_matrix(THREE, chosen=THREE.candidates[2], limits={"general-loss": Limit(at_most=0.2)})
+        svg = scatter_matrix(limited({"general-loss": Limit(at_most=0.2)}), chosen=THREE.candidates[2])
         assert {"chosen", "policy limit"} <= set(texts(svg))
 
     def test_what_is_against_the_policy_is_grey_in_every_panel(self) -> None:
-        svg = scatter_matrix(THREE, limits={"privacy-loss": Limit(at_most=0.35)})
+        svg = scatter_matrix(limited({"privacy-loss": Limit(at_most=0.35)}))
         assert "against the policy" in texts(svg)
         for panel in panels(svg):
             assert len(panel.marks(stroke=AGAINST)) == 2 * 2, "two candidates, each grey and crossed out"

@@ -73,11 +73,12 @@ def test_what_is_not_drawn_is_not_written() -> None:
 
 
 @pytest.mark.parametrize("shape", [*MARKERS, "<", ">", "X", "x", "bar"])
-def test_a_marker_is_drawn_around_its_point_with_its_data(shape: str) -> None:
-    drawn = Marker(shape, 3, Style()).draw((20, 30.125), {"claim": "a.1", "value": "11,0.25"})
+def test_a_marker_is_drawn_around_its_point_with_its_tooltip(shape: str) -> None:
+    drawn = Marker(shape, 3, Style()).draw((20, 30.125), "a <title>")
     read = ElementTree.fromstring(drawn)
     assert read.get("transform") == "translate(20 30.12)"
-    assert (read.get("data-claim"), read.get("data-value")) == ("a.1", "11,0.25")
+    assert read[0].tag == "title"
+    assert read[0].text == "a <title>"
     outline = [float(number) for number in re.findall(r"-?[\d.]+", read.get("d").replace("0 1 0", ""))]
     assert 2.4 < max(map(abs, outline)) <= 6
 

@@ -361,7 +361,7 @@ class Frontier:
 
         if len(self.axes) < 2:
             raise ParameterError("a frontier is drawn along two axes or more; name the measures in axes")
-        return Picture(frontier_picture(self, chosen=chosen, limits=self.policy.limits_by_measure))
+        return Picture(frontier_picture(self, chosen=chosen))
 
     def __repr__(self) -> str:
         knee = self.knee()

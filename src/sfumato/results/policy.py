@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -214,6 +214,15 @@ class Policy:
         """The limits on releases of every type, by measure; those per person are left out."""
         kinds: tuple[Evidence, ...] = ("classes", "attacks", "guarantee")
         return {r.label: r.limit for kind in kinds for r in self.required(kind) if not r.per_person}
+
+    def tried_with(self, limits: Mapping[str, Limit]) -> Policy:
+        """Return the policy with other limits in place of its own; an empty limit takes one away."""
+        requirements = {
+            kind: tuple(r for r in those if r.label not in limits)
+            for kind, those in self.requirements.items()
+        }
+        own = {name: limit for name, limit in {**self.limits, **limits}.items() if limit != Limit()}
+        return replace(self, limits=own, requirements=requirements)
 
     def measures(self, *evidence: Evidence) -> tuple[Written, ...]:
         """Return the measures that decide about releases judged by this evidence, each written once."""

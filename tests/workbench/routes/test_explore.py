@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from starlette.testclient import TestClient
 
 from sfumato.interfaces.workbench.server import application
 from sfumato.workflow.project.project_file import Project
-from sfumato.workflow.report.charts.svg import COLOURS, MARKERS
+from sfumato.workflow.report.charts.svg import COLOURS
 from sfumato.workflow.store.store import Store
 
 from ..conftest import PROJECT, TOKEN, until, visitor
@@ -64,9 +65,9 @@ def test_what_was_explored_with_other_roles_is_said_to_be_kept(
 def test_no_policy_is_kept_where_none_is_set(ready: Callable[..., Any], folder: Path) -> None:
     project = folder / "patients.toml"
     address = f"{EXPLORE}/details?id={found(folder)['mondrian-3'].id}"
-    assert "meets the policy" in ready(address).text
+    assert "keeps every limit" in ready(address).text
     project.write_text(project.read_text().partition("[policy]")[0])
-    assert "meets the policy" not in ready(address).text
+    assert "keeps every limit" not in ready(address).text
 
 
 def test_the_page_shows_frontier_candidates_and_reasons(ready: Callable[..., Any], folder: Path) -> None:
@@ -126,6 +127,50 @@ def test_the_script_gets_all_candidates_once(ready: Callable[..., Any], folder: 
     assert ready(f"{EXPLORE}/candidates.json?stamp={facts['stamp']}").status_code == 204
 
 
+def test_limits_in_the_address_decide_what_is_efficient_and_the_knee(ready: Callable[..., Any]) -> None:
+    free = ready(f"{EXPLORE}/candidates.json?limit=re-identification-risk%3C%3D").status_code
+    assert free == 422, "no such measure"
+    whole = ready(f"{EXPLORE}/candidates.json").json()
+    title = whole["measures"][1]["label"]
+    strict = ready(f"{EXPLORE}/candidates.json?limit={title}%3C%3D-1").json()
+    assert whole["front"]
+    assert strict["front"] == []
+    assert strict["knee"] == -1
+    assert all(words for words in strict["broken"])
+    page = Seen(ready(f"{EXPLORE}?limit={title}%3C%3D-1").text).text
+    assert "You are trying these limits out" in page
+    assert "No candidate keeps the limits" in page
+    assert "You are trying" not in Seen(ready(EXPLORE).text).text
+
+
+def test_rows_and_class_sizes_of_the_chosen_release_come_by_themselves(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    chosen = found(folder)["mondrian-3"].id
+    page = ready(f"{EXPLORE}?id={chosen}").text
+    address = f"{EXPLORE}/rows/{chosen}"
+    assert f'data-address="{address}"' in page
+    rows = until(lambda: [text for text in [ready(address).text] if "data-poll" not in text])[0]
+    assert "Class sizes" in rows
+    assert "rows that would be published" in rows
+    assert "Show rows before and after" in rows
+    assert "before</bdi>" not in rows
+
+
+def test_without_a_chosen_candidate_the_knee_is_shown_by_its_two_measures(
+    ready: Callable[..., Any], folder: Path
+) -> None:
+    whole = ready(f"{EXPLORE}/candidates.json").json()
+    several = ready(f"{EXPLORE}/candidates.json?view=parallel").json()
+    assert whole["knee_words"] == several["knee_words"]
+    assert whole["ids"][whole["knee"]] == several["ids"][several["knee"]]
+    for address in ("", "?view=parallel"):
+        page = ready(EXPLORE + address).text
+        if whole["knee"] >= 0:
+            assert f'data-id="{whole["ids"][whole["knee"]]}"' in page
+            assert whole["knee_words"] in page
+
+
 def test_the_script_never_gets_the_seed(ready: Callable[..., Any], folder: Path) -> None:
     with Store(Project.load(folder / "patients.toml").store_path) as store:
         seed = str(store.seed())
@@ -143,14 +188,14 @@ def test_a_browser_without_scripts_gets_a_picture_and_a_list(ready: Callable[...
     assert ElementTree.fromstring(response.text).tag.endswith("svg")
 
 
-def test_the_colours_and_shapes_are_those_of_the_report() -> None:
+def test_the_colours_are_those_of_the_report() -> None:
     static = Path(__file__).parents[3] / "src/sfumato/interfaces/workbench/static"
     css = (static / "explore.css").read_text()
     light = css.partition("@media")[0]
     assert re.findall(r"--family-\d: (#\w+)", light) == list(COLOURS)
-    shapes = (static / "chart.js").read_text().partition("const SHAPES = {")[2].partition("};")[0]
-    known = set(re.findall(r"^  \"?([^\":]+)\"?:", shapes, re.M))
-    assert known >= {*MARKERS, "X"}
+    for dark, property_ in itertools.product(COLOURS, ("fill", "stroke")):
+        number = COLOURS.index(dark)
+        assert f'.plane [{property_}="{dark}"] {{ {property_}: var(--family-{number}); }}' in css
 
 
 def test_what_is_not_measured_yet_is_said(ready: Callable[..., Any], folder: Path) -> None:
@@ -318,6 +363,22 @@ def test_a_budget_that_is_spent_is_said_with_what_is_left(
     assert "The time is up." in page
     assert "are left: going on makes them" in page
     assert "Go on" in page
+
+
+def test_the_heading_is_true_when_the_time_was_too_short_for_any_candidate(
+    app: Starlette, guest: TestClient, ready: Callable[..., Any], folder: Path, patience: float
+) -> None:
+    path = folder / "people.toml"
+    (folder / "people.csv").write_text("name,age,sex,zip,diagnosis\nAnn,3,f,01307,flu\nBob,4,m,01309,gout\n")
+    path.write_text(PROJECT)
+    explore = "/projects/people/explore"
+    ready(explore)
+    guest.post(f"{explore}/start", data={"workers": "1", "budget": "0.000000001s"})
+    app.state.workbench.jobs.of(path).wait(patience)
+    page = ready(explore).text
+    if "data-source" in page and 'class="empty"' in page:
+        assert "No candidate was made in that time" in page
+    assert "The first candidates are being made" not in page
 
 
 def test_how_the_frontier_grew_is_drawn_and_said(ready: Callable[..., Any]) -> None:

@@ -127,10 +127,10 @@ def test_original_records_come_after_an_explicit_press_and_are_kept_nowhere(
     shown = guest.post(asked, data={"agreed": "yes"})
     assert shown.status_code == 200
     assert shown.headers["cache-control"] == "no-store"
-    assert "8 of 12 original records" in shown.text
+    assert Seen(shown.text).text.count("before") >= 8
     names = {row.split(",")[0] for row in (project.parent / "patients.csv").read_text().splitlines()[1:]}
     assert [name for name in names if name in Seen(shown.text).text] == [], "identifying ones never"
-    assert "original records, drawn" not in guest.post(asked).text
+    assert "drawn at random, as" in guest.post(asked).text
 
 
 def test_foreign_pages_cannot_press(project: Path, app: Starlette) -> None:

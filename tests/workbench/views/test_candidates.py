@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 from starlette.datastructures import QueryParams
 
-from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices, CandidateMatrix
+from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
     candidate_rows,
-    plain_data,
+    knee_words,
     usual_axes,
 )
 from sfumato.registry.recipe import Recipe
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
-from sfumato.workflow.store.store import Store
 
-from ..state.test_sheet import AXES, candidate, saved, sheet_of
+from ..state.test_sheet import AXES, candidate, sheet_of
 
 
 @pytest.fixture
@@ -49,20 +46,18 @@ def view(sheet: CandidateMatrix, query: str) -> View:
 
 
 def listed(sheet: CandidateMatrix, query: str) -> list[str]:
-    against = replace(sheet, broken={**sheet.broken, "c": ("no",)})
-    return [row["id"] for row in candidate_rows(against, view(sheet, query))[0]]
+    return [row["id"] for row in candidate_rows(sheet, view(sheet, query), AXES)[0]]
 
 
 @pytest.mark.parametrize(
     ("query", "ids"),
     [
-        ("", ["b", "as-is"]),
+        ("", ["b", "c", "as-is"]),
         ("show=all", ["e", "b", "c", "d", "as-is"]),
         ("show=all&sort=general-loss", ["as-is", "c", "b", "d", "e"]),
         ("show=all&sort=general-loss&order=descending", ["d", "b", "c", "as-is", "e"]),
         ("show=all&sanitizer=laplace", ["e"]),
-        ("show=all&policy=met", ["e", "b", "d", "as-is"]),
-        ("axis=k-anonymity&axis=general-loss", ["b", "as-is"]),
+        ("axis=k-anonymity&axis=general-loss", ["b", "c", "as-is"]),
         ("show=all&sort=nonsense", ["e", "b", "c", "d", "as-is"]),
         ("sanitizer=nobody", []),
         ("page=7", []),
@@ -96,23 +91,53 @@ def test_usual_axes_fall_back_on_what_was_measured(sheet: CandidateMatrix) -> No
 
 def test_long_lists_come_in_pages(path: Path) -> None:
     many = sheet_of(*(candidate(f"c{i:04}", i / 300, 1 - i / 300) for i in range(300)), path=path)
-    shown, n_rows = candidate_rows(many, view(many, "page=5"))
+    shown, n_rows = candidate_rows(many, view(many, "page=5"), AXES)
     assert (len(shown), n_rows) == (ROWS, 300)
     assert shown[0]["id"] == "c0200"
 
 
-def test_the_chart_gets_plain_numbers(sheet: CandidateMatrix, path: Path) -> None:
-    with Store(path) as store:
-        saved(store, candidate("g", math.inf, 0.4, 1.0))
-    grown, _ = CandidateMatrices().of(path, "s")
-    grown = replace(grown, broken={**grown.broken, "d": ("no",)})
-    facts = plain_data(grown, {"general-loss": Limit(at_most=0.25)})
-    by_label = {measure["label"]: measure for measure in facts["measures"]}
-    assert by_label["privacy-loss"]["values"][-1] == "Infinity"
-    assert by_label["general-loss"]["values"][4] is None
-    assert by_label["general-loss"]["limit"] == {"most": 0.25}
-    assert by_label["privacy-loss"]["limit"] is None
-    assert facts["keeps"] == [1, 1, 1, 0, 1, 1]
-    assert facts["ends"] == {"0": "published as it is"}
-    assert [facts["families"][i]["name"] for i in facts["family"]][:2] == ["trivial", "mondrian"]
-    assert np.shape(by_label["k-anonymity"]["values"]) == (6,)
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        ("", ["b", "as-is"]),
+        ("show=all", ["e", "b", "as-is", "d", "c"]),
+        ("show=all&policy=met", ["e", "b", "d", "as-is"]),
+    ],
+)
+def test_what_is_against_the_policy_is_not_efficient_and_comes_last(
+    sheet: CandidateMatrix, query: str, ids: list[str]
+) -> None:
+    assert sorted(listed(replace(sheet, broken={"c": ("no",)}), query)) == sorted(ids)
+    shown, _ = candidate_rows(replace(sheet, broken={"c": ("no",)}), view(sheet, "show=all"), AXES)
+    assert {row["id"]: row["broken"] for row in shown if row["broken"]} == {"c": ("no",)}
+
+
+def test_limits_of_an_address_are_read_and_written(sheet: CandidateMatrix) -> None:
+    tried = view(sheet, "limit=general-loss%3C%3D0.25&limit=k-anonymity%3E%3D2&limit=privacy-loss%3C%3D")
+    assert tried.limits == {
+        "general-loss": Limit(at_most=0.25),
+        "k-anonymity": Limit(at_least=2),
+        "privacy-loss": Limit(),
+    }
+    assert view(sheet, tried.query()[1:]) == tried
+    for wrong in ("nonsense<=1", "general-loss", "general-loss<=soon"):
+        with pytest.raises(ParameterError, match="limit"):
+            view(sheet, str(QueryParams({"limit": wrong})))
+
+
+def test_the_knee_is_of_the_two_measures_shown_or_next_to_several_of_the_projects(
+    path: Path,
+) -> None:
+    sheet = sheet_of(
+        candidate("a", 0.9, 0.0, 1.0),
+        candidate("b", 0.1, 0.2, 3.0),
+        candidate("c", 0.3, 0.1, 2.0),
+        path=path,
+    )
+    two = view(sheet, "axis=k-anonymity&axis=general-loss")
+    several = view(sheet, "axis=k-anonymity&axis=general-loss&axis=privacy-loss")
+    assert two.knee_axes(sheet, AXES) == ("k-anonymity", "general-loss")
+    assert several.knee_axes(sheet, AXES) == AXES
+    assert knee_words(AXES) == "knee of privacy loss and general loss"
+    (knee,) = (row for row in candidate_rows(sheet, several, AXES)[0] if knee_words(AXES) in row["marks"])
+    assert knee["id"] == "c"

@@ -303,9 +303,7 @@ def _frontier_facts(frontier: Frontier, chosen: Candidate | None) -> dict[str, A
     drawn = [c.value(axis) or 0.0 for c in frontier.comparable for axis in shown_axes]
     return {
         "frontier": frontier,
-        "frontier_chart": inline_picture(
-            scatter_matrix.frontier_picture(frontier, chosen=chosen, limits=frontier.policy.limits_by_measure)
-        ),
+        "frontier_chart": inline_picture(scatter_matrix.frontier_picture(frontier, chosen=chosen)),
         "axes": [
             (formatting.measure_words(axis), formatting.direction(frontier.better(axis)))
             for axis in frontier.axes

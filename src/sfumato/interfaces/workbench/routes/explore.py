@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.datastructures import FormData
@@ -17,6 +19,7 @@ from sfumato.interfaces.workbench.pages import back, page, posted
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.state.jobs import Job
 from sfumato.interfaces.workbench.state.projects import Opened
+from sfumato.interfaces.workbench.state.releases import chosen_of
 from sfumato.interfaces.workbench.state.route_lookup import opened_of, project_file_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import wait_for
@@ -24,21 +27,26 @@ from sfumato.interfaces.workbench.views.candidate_rows import (
     ROWS,
     View,
     candidate_rows,
+    knee_words,
     limit_words,
     marks,
-    plain_data,
     shown_value,
     usual_axes,
     worst_axes,
 )
+from sfumato.interfaces.workbench.views.chart_data import chart_data, parallel_data, plane_data
+from sfumato.interfaces.workbench.views.dossiers import dossier_of
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.measurement import build_measure
+from sfumato.results.policy import Policy
 from sfumato.runtime.caching import remembered
 from sfumato.runtime.errors import SfumatoError
 from sfumato.runtime.machine import processors
 from sfumato.workflow.explore.convergence import Growth, growth_of
 from sfumato.workflow.project.budget import seconds_of
+from sfumato.workflow.report.charts.plane import Plane, measure_axes
+from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
 from sfumato.workflow.store.store import Store, is_being_explored
 
 _PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -48,11 +56,12 @@ _BUDGETS = {60.0: ("1m", "a minute"), 300.0: ("5m", "5 minutes"), 1800.0: ("30m"
 
 @dataclass(frozen=True)
 class ExploredProject:
-    """What one request needs: the project, its current candidates, and which of them break the policy."""
+    """What one request needs: the project, its current candidates and how they are seen."""
 
     opened: Opened
     sheet: CandidateMatrix
     stamp: str
+    view: View
 
     @classmethod
     def of(cls, request: Request) -> ExploredProject:
@@ -68,8 +77,11 @@ class ExploredProject:
             state.tasks.forget(key)
             raise
         labels = [build_measure(written).label for written in project.measures]
-        sheet, stamp = state.sheets.of(*place, first=labels, policy=project.policy)
-        return cls(opened, sheet, stamp)
+        sheet, stamp = state.sheets.of(*place, first=labels)
+        view = View.of(request.query_params, sheet, project.axes)
+        policy = project.policy.tried_with(view.limits)
+        sheet = replace(sheet, broken=state.sheets.broken(*place, sheet, policy))
+        return cls(opened, sheet, stamp, view)
 
     @property
     def holds_only_others(self) -> bool:
@@ -82,13 +94,47 @@ class ExploredProject:
         """The axes of the project."""
         return self.opened.project.axes
 
+    @property
+    def policy(self) -> Policy:
+        """The policy, with the limits in place that are tried out."""
+        return self.opened.project.policy.tried_with(self.view.limits)
+
+    def frontier(self, axes: tuple[str, ...]) -> Frontier:
+        """The candidates under the policy that is tried out."""
+        return Frontier(self.sheet.candidates, axes, policy=self.policy)
+
+    def usual_frontier(self, axes: tuple[str, ...]) -> Frontier:
+        """The candidates under the policy of the project."""
+        return Frontier(self.sheet.candidates, axes, policy=self.opened.project.policy)
+
+    @property
+    def knee_axes(self) -> tuple[str, ...]:
+        """The two measures of the knee."""
+        return self.view.knee_axes(self.sheet, self.usual)
+
+    @property
+    def knee(self) -> Candidate | None:
+        """The knee of the candidates that keep the limits."""
+        return self.sheet.knee(self.knee_axes) if self.sheet.candidates else None
+
+    @property
+    def chosen(self) -> Candidate | None:
+        """The candidate in the address; the knee, if it names none."""
+        return self.sheet.find(self.view.chosen) if self.view.chosen else self.knee
+
+    @property
+    def plane(self) -> Plane:
+        """The candidates between the two axes."""
+        axes = self.view.axes[:2]
+        return Plane.of(self.frontier(axes), usual=self.usual_frontier(axes))
+
 
 def explore(request: Request) -> Response:
     """Show the frontier and the candidates."""
     seen = ExploredProject.of(request)
-    view = View.of(request.query_params, seen.sheet, seen.usual)
-    rows, n_rows = candidate_rows(seen.sheet, view)
-    chosen = seen.sheet.find(view.chosen)
+    view = seen.view
+    rows, n_rows = candidate_rows(seen.sheet, view, seen.knee_axes)
+    chosen = seen.chosen
     return page(
         request,
         "explore.html.j2",
@@ -106,10 +152,12 @@ def explore(request: Request) -> Response:
         methods=sorted({c.recipe.sanitizer for c in seen.sheet.candidates}),
         usual=usual_axes(seen.sheet, seen.usual),
         worst=worst_axes(seen.sheet, seen.usual, seen.opened.project.by),
-        details=_details(seen, view, chosen) if chosen else None,
-        policy=limit_words(seen.opened.project.policy),
-        recipient=seen.opened.project.policy.title,
-        notes=Frontier(seen.sheet.candidates, (), policy=seen.opened.project.policy).policy_notes(),
+        details=_details(seen, chosen) if chosen else None,
+        limits=limit_words(seen.policy),
+        recipient=seen.policy.title,
+        notes=seen.usual_frontier(()).policy_notes(),
+        is_tried=bool(view.limits),
+        policy=seen.policy,
         **_job_facts(request, seen),
     )
 
@@ -120,37 +168,55 @@ def progress(request: Request) -> Response:
 
 
 def candidates(request: Request) -> Response:
-    """Send all candidates to the chart's script, unless it has them already."""
-    seen = ExploredProject.of(request)
-    if request.query_params.get("stamp") == seen.stamp:
+    """Send the picture to its script, unless the script has it already."""
+    seen, query = ExploredProject.of(request), request.query_params
+    if query.get("stamp") == seen.stamp:
         return Response(status_code=204)
-    facts = plain_data(seen.sheet, seen.opened.project.policy.limits_by_measure)
-    return JSONResponse({"stamp": seen.stamp, **facts})
+    if seen.view.parallel:
+        usual = seen.usual_frontier(seen.view.axes)
+        axes = [*measure_axes(seen.frontier(seen.view.axes), seen.view.axes, usual).values()]
+        picture = parallel_data(seen.sheet, axes)
+    else:
+        plane = seen.plane
+        axes = sorted((plane.x, plane.y), key=lambda axis: seen.view.axes.index(axis.measure))
+        size = _pixels(query.get("width", ""), 640), _pixels(query.get("height", ""), 400)
+        picture = plane_data(plane, seen.sheet, size, query.get("window", ""), query.get("part", ""))
+    facts = chart_data(seen.sheet, seen.knee, axes)
+    return JSONResponse({"stamp": seen.stamp, "knee_words": knee_words(seen.knee_axes), **facts, **picture})
+
+
+def _pixels(written: str, usual: int) -> int:
+    return int(written) if written.isdecimal() and len(written) < 6 else usual
 
 
 def details(request: Request) -> Response:
     """Show one candidate next to the chart."""
     seen = ExploredProject.of(request)
-    view = View.of(request.query_params, seen.sheet, seen.usual)
-    chosen = seen.sheet.find(view.chosen)
-    facts = _details(seen, view, chosen) if chosen else None
-    return page(request, "explore_details.html.j2", details=facts, view=view, seen=seen)
+    facts = _details(seen, seen.chosen) if seen.chosen else None
+    return page(request, "explore_details.html.j2", details=facts, view=seen.view, seen=seen)
+
+
+def rows(request: Request) -> Response:
+    """Show a few rows of one candidate and the sizes of its classes, once its release was made again."""
+    opened, _, candidate = chosen_of(request)
+    facts: dict[str, Any] = {"id": candidate.id, "dossier": None, "problem": ""}
+    with suppress(NotYet):
+        try:
+            facts["dossier"] = dossier_of(request, opened, candidate).result(0)
+        except SfumatoError as error:
+            facts["problem"] = str(error)
+    return page(request, "explore_rows.html.j2", **facts)
 
 
 def picture(request: Request) -> Response:
     """Draw the frontier for a browser without scripts; only the efficient part of a very long list."""
-    from sfumato.workflow.report.charts.scatter_matrix import frontier_picture
-
     seen = ExploredProject.of(request)
-    view = View.of(request.query_params, seen.sheet, seen.usual)
     drawn: tuple[Candidate, ...] = seen.sheet.candidates
     if len(drawn) > _MOST_DRAWN:
-        kept = seen.sheet.efficient(view.axes)
+        kept = seen.sheet.efficient(seen.view.axes)
         drawn = tuple(c for c, keep in zip(drawn, kept, strict=True) if keep)[:_MOST_DRAWN]
-    policy = seen.opened.project.policy
-    frontier = Frontier(drawn, view.axes, policy=policy)
-    limits = policy.limits_by_measure
-    svg = frontier_picture(frontier, chosen=seen.sheet.find(view.chosen), limits=limits)
+    chosen = seen.sheet.find(seen.view.chosen)
+    svg = frontier_picture(Frontier(drawn, seen.view.axes, policy=seen.policy), chosen=chosen)
     headers = {"Content-Security-Policy": _PICTURE_POLICY}
     return Response(svg, media_type="image/svg+xml", headers=headers)
 
@@ -271,19 +337,18 @@ def _duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
-def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, Any]:
+def _details(seen: ExploredProject, chosen: Candidate) -> dict[str, Any]:
     if chosen.infeasible is not None:
         return {
             "id": chosen.id,
             "recipe": formatting.recipe_in_words(chosen.recipe),
             "infeasible": chosen.infeasible,
+            "is_suggested": False,
         }
-    row = seen.sheet.candidates.index(chosen)
+    view, row = seen.view, seen.sheet.candidates.index(chosen)
     efficient = seen.sheet.efficient(view.axes)
-    points = seen.sheet.points(view.axes)
-    beating = (points <= points[row]).all(axis=1) & (points < points[row]).any(axis=1)
-    beating &= ~seen.sheet.against_policy
-    knee = seen.sheet.knee(view.axes)
+    beating, knee = seen.sheet.dominating(row, view.axes), seen.knee
+    broken = seen.sheet.broken.get(chosen.id, ())
     values = seen.sheet.rows[row]
     figures = [
         (column, shown_value(column.label, values.get(column.label)), column.label in view.axes)
@@ -297,18 +362,15 @@ def _details(seen: ExploredProject, view: View, chosen: Candidate) -> dict[str, 
         "infeasible": None,
         "summary": formatting.sanitizer_words(chosen.recipe.sanitizer),
         "also": [formatting.recipe_in_words(way.recipe) for way in chosen.also],
-        "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee),
-        "n_beating": int(beating.sum()),
+        "marks": marks(chosen, efficient=bool(efficient[row]), knee=knee, knee_axes=seen.knee_axes),
+        "is_suggested": not view.chosen,
+        "n_beating": len(beating),
         "beaten_by": next(
-            (
-                (seen.sheet.candidates[i].id, seen.sheet.recipes[i])
-                for i in beating.nonzero()[0]
-                if efficient[i]
-            ),
+            ((seen.sheet.candidates[i].id, seen.sheet.recipes[i]) for i in beating if efficient[i]),
             None,
         ),
-        "broken": seen.sheet.broken[chosen.id],
-        "keeps": bool(seen.opened.project.policy) and not seen.sheet.broken[chosen.id],
+        "broken": broken,
+        "keeps": bool(seen.policy) and not broken,
         "figures": sorted(figures, key=lambda figure: not figure[2]),
         "seconds": _duration(chosen.seconds) if chosen.seconds >= 1 else "less than a second",
         "knee": knee.id if knee is not None and knee.id != chosen.id else None,
@@ -320,6 +382,7 @@ routes = [
     Route("/projects/{project}/explore/progress", progress, name="progress"),
     Route("/projects/{project}/explore/candidates.json", candidates, name="candidates"),
     Route("/projects/{project}/explore/details", details, name="details"),
+    Route("/projects/{project}/explore/rows/{id}", rows, name="rows"),
     Route("/projects/{project}/explore/frontier.svg", picture, name="picture"),
     Route("/projects/{project}/explore/start", posted(start), methods=["POST"], name="start"),
     Route("/projects/{project}/explore/pause", posted(pause), methods=["POST"], name="pause"),

@@ -14,7 +14,7 @@ from sfumato.interfaces.workbench.pages import page, posted
 from sfumato.interfaces.workbench.state.releases import chosen_of, released
 from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
-from sfumato.interfaces.workbench.views.dossiers import Dossier, dossier_of, original_records
+from sfumato.interfaces.workbench.views.dossiers import Dossier, dossier_of, rows_before_and_after
 from sfumato.runtime.errors import SfumatoError
 
 _PATIENCE = 0.4
@@ -52,7 +52,7 @@ def show_originals(request: Request, form: FormData) -> Response:
     """Show a few original records, once: the answer is not cached."""
     opened, _, candidate = chosen_of(request)
     remade = wait_for(request, released(request, opened, candidate), candidate.id)
-    sample = original_records(opened.table, remade.schema.released) if form.get("agreed") else None
+    sample = rows_before_and_after(remade, opened.table) if form.get("agreed") else None
     return page(request, "originals.html.j2", candidate=candidate, sample=sample)
 
 

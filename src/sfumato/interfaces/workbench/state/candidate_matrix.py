@@ -20,7 +20,7 @@ from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import by_attribute, worst_value
 from sfumato.results.pareto import Columns
 from sfumato.results.policy import NO_LIMITS, Policy
-from sfumato.runtime.arrays import Booleans, Floats
+from sfumato.runtime.arrays import Booleans, Floats, Integers
 from sfumato.workflow.report.charts.plane import Family, families, family
 from sfumato.workflow.store.store import Mark, Store
 
@@ -59,7 +59,7 @@ class CandidateMatrix:
     changed_rows
         The stored figures that were changed outside of sfumato; they are left out.
     broken
-        For each candidate what it breaks of the policy, in words. What breaks something is not efficient.
+        For each candidate against the policy its id, and the limits that it misses. None is efficient.
     """
 
     candidates: tuple[Candidate, ...]
@@ -87,37 +87,50 @@ class CandidateMatrix:
             [candidate.id for candidate in self.candidates],
         )
 
-    def _with_axes(self, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
-        """Return the columns including these axes; a measure never taken applies to no candidate."""
+    @cached_property
+    def _rivals(self) -> Columns:
+        """The candidates that keep the policy; the others have no value, so they beat nobody."""
+        is_against = np.array([candidate.id in self.broken for candidate in self.candidates], dtype=np.bool_)
+        values = {label: np.where(is_against, np.nan, own) for label, own in self._core.values.items()}
+        return replace(self._core, values=values)
+
+    def _with_axes(self, core: Columns, axes: Iterable[str]) -> tuple[Columns, tuple[str, ...]]:
+        """Return columns including these axes; a measure never taken applies to no candidate."""
         wanted = tuple(axes)
-        nobody = {axis: self.values(axis) for axis in wanted if axis not in self._core.values}
-        core = replace(self._core, values={**self._core.values, **nobody}) if nobody else self._core
-        return core, wanted
+        nobody = {axis: self.values(axis) for axis in wanted if axis not in core.values}
+        return replace(core, values={**core.values, **nobody}) if nobody else core, wanted
 
     def points(self, axes: Iterable[str]) -> Floats:
         """Return the rows on some axes, negated where needed so that lower is better."""
-        core, wanted = self._with_axes(axes)
+        core, wanted = self._with_axes(self._core, axes)
         return core.points(wanted)
 
     def comparable(self, axes: Iterable[str]) -> Booleans:
         """Return which candidates have a value on every axis."""
-        core, wanted = self._with_axes(axes)
+        core, wanted = self._with_axes(self._core, axes)
         return core.comparable(wanted)
 
-    @cached_property
-    def against_policy(self) -> Booleans:
-        """Which candidates break the policy."""
-        return np.array([bool(self.broken.get(c.id)) for c in self.candidates], dtype=np.bool_)
+    def efficient(self, axes: Iterable[str]) -> Booleans:
+        """Return which candidates keep the policy and are not dominated."""
+        rivals, wanted = self._with_axes(self._rivals, axes)
+        return rivals.efficient(wanted)
 
-    def efficient(self, axes: tuple[str, ...]) -> Booleans:
-        """Return which candidates keep the policy and are dominated by no other that keeps it."""
-        core, wanted = self._with_axes(axes)
-        return core.without(self.against_policy).efficient(wanted)
+    def front(self, axes: Iterable[str]) -> Integers:
+        """Return the rows of the efficient candidates, the best on the first axis first."""
+        rivals, wanted = self._with_axes(self._rivals, axes)
+        return rivals.front(wanted)
 
-    def knee(self, axes: tuple[str, ...]) -> Candidate | None:
+    def dominating(self, row: int, axes: Iterable[str]) -> Integers:
+        """Return the rows of the candidates that keep the policy and dominate one."""
+        core, wanted = self._with_axes(self._core, axes)
+        is_rival = np.array([candidate.id not in self.broken for candidate in self.candidates])
+        dominating = core.dominating(row, wanted)
+        return dominating[is_rival[dominating]]
+
+    def knee(self, axes: Iterable[str]) -> Candidate | None:
         """Return the efficient candidate farthest from the line between the two ends."""
-        core, wanted = self._with_axes(axes)
-        row = core.without(self.against_policy).knee(wanted)
+        rivals, wanted = self._with_axes(self._rivals, axes)
+        row = rivals.knee(wanted)
         return None if row is None else self.candidates[row]
 
     @cached_property
@@ -167,9 +180,7 @@ class CandidateMatrices:
         self._known: dict[_Key, _StoreColumns] = {}
         self._lock = threading.Lock()
 
-    def of(
-        self, store: Path, source: str, first: Iterable[str] = (), policy: Policy = NO_LIMITS
-    ) -> tuple[CandidateMatrix, str]:
+    def of(self, store: Path, source: str, first: Iterable[str] = ()) -> tuple[CandidateMatrix, str]:
         """Return the current sheet of a store, and a stamp that changes with it.
 
         Parameters
@@ -180,8 +191,6 @@ class CandidateMatrices:
             What tells the candidates of this data and schema from others.
         first
             The labels to put first, in this order.
-        policy
-            The policy that candidates must keep.
         """
         with self._lock:
             key = _key(store, source)
@@ -196,11 +205,26 @@ class CandidateMatrices:
                     known.sheet.columns, key=lambda c: (c.axis == "utility", place.get(c.label, len(place)))
                 )
             )
-            broken = _broken(known, policy)
             # an equal sheet keeps its identity, and with it what was computed of it
-            if (columns, broken) != (known.sheet.columns, known.sheet.broken):
-                known.sheet = replace(known.sheet, columns=columns, broken=broken)
-            return known.sheet, "0" if known.mark is None else "-".join(map(str, known.mark))
+            sheet = known.sheet if columns == known.sheet.columns else replace(known.sheet, columns=columns)
+            return sheet, "0" if known.mark is None else "-".join(map(str, known.mark))
+
+    def broken(
+        self, store: Path, source: str, sheet: CandidateMatrix, policy: Policy
+    ) -> dict[str, tuple[str, ...]]:
+        """Describe what each candidate against the policy breaks.
+
+        One is judged anew only if the policy or the original changed.
+        """
+        original = next((candidate for candidate in sheet.candidates if candidate.is_original), None)
+        with self._lock:
+            known = self._known.setdefault(_key(store, source), _StoreColumns())
+            if (known.policy, known.original) != (policy, original):
+                known.policy, known.original, known.broken = policy, original, {}
+            for candidate in sheet.candidates:
+                if candidate.id not in known.broken:
+                    known.broken[candidate.id] = policy.broken(candidate, original)
+            return {name: words for name, words in known.broken.items() if words}
 
     def _up_to_date(self, key: _Key, known: _StoreColumns) -> _StoreColumns:
         store, _, source = key
@@ -216,19 +240,6 @@ class CandidateMatrices:
                 _append(known, candidate)
             known.mark, known.changed_rows, known.sheet = mark, opened.changed_rows, None
         return known
-
-
-def _broken(known: _StoreColumns, policy: Policy) -> dict[str, tuple[str, ...]]:
-    """Return what each candidate breaks; one is judged anew only if the policy or the original changed."""
-    assert known.sheet is not None
-    made = known.sheet.candidates
-    original = next((candidate for candidate in made if candidate.is_original), None)
-    if (policy, original) != (known.policy, known.original):
-        known.policy, known.original, known.broken = policy, original, {}
-    for candidate in made:
-        if candidate.id not in known.broken:
-            known.broken[candidate.id] = policy.broken(candidate, original)
-    return dict(known.broken)
 
 
 def _append(known: _StoreColumns, candidate: Candidate) -> None:

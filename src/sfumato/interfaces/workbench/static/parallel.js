@@ -1,5 +1,5 @@
 // Several measures: each an upright axis with its better end on top, each candidate a line across; axes can be brushed.
-import { Scale, colours, efficientOf, neighbour, printed, sharp } from "./chart.js";
+import { along, colours, neighbour, sharp } from "./chart.js";
 
 const NEAR = 12;
 
@@ -12,20 +12,16 @@ export class Parallel {
     this.brushing = null;
   }
 
-  show(all, measures) {
+  show(all) {
     this.all = all;
-    this.measures = measures;
-    this.scales = measures.map((measure) => Scale.of(measure));
-    const n = all.ids.length;
-    this.places = this.scales.map((scale) => {
-      const up = scale.measure.better === "higher";
-      return Float64Array.from(scale.measure.values, (value) => (up ? scale.fraction(value) : 1 - scale.fraction(value)));
-    });
-    this.front = efficientOf(measures, n);
+    this.axes = all.axes;
+    this.places = all.places;
+    this.front = all.front;
     this.isEfficient = new Set(this.front);
-    this.drawn = [];
-    for (let row = 0; row < n; row++) if (this.places.every((own) => !Number.isNaN(own[row]))) this.drawn.push(row);
-    for (const label of [...this.brushes.keys()]) if (!measures.some((m) => m.label === label)) this.brushes.delete(label);
+    this.knee = all.knee;
+    this.drawn = [...all.ids.keys()].filter((row) => this.places.every((own) => own[row] !== null));
+    this.canvas.setAttribute("aria-label", `${this.drawn.length} candidates, ${this.front.length} of them efficient: ${all.measures.map((m) => m.title).join(", ")}`);
+    for (const label of [...this.brushes.keys()]) if (!all.measures.some((m) => m.label === label)) this.brushes.delete(label);
   }
 
   resize(width, height) {
@@ -35,7 +31,7 @@ export class Parallel {
   }
 
   ax(i) {
-    const n = this.scales.length - 1 || 1;
+    const n = this.axes.length - 1 || 1;
     return this.frame.left + (i / n) * (this.frame.right - this.frame.left);
   }
 
@@ -43,29 +39,36 @@ export class Parallel {
     return this.frame.bottom - place * (this.frame.bottom - this.frame.top);
   }
 
-  valueAt(i, py) {
-    const place = (this.frame.bottom - py) / (this.frame.bottom - this.frame.top);
-    const scale = this.scales[i];
-    return scale.at(scale.measure.better === "higher" ? place : 1 - place);
+  // Where a brush begins and ends, as places on the axis, lower first.
+  ends(i, { low, high }) {
+    const pairs = this.axes[i].stops.map(([place, value]) => [value, place]).sort((a, b) => a[0] - b[0]);
+    return [low, high].map((value) => Number.isFinite(value) ? along(pairs, value) : (value > 0) === this.isUp(i) ? 1 : 0).sort((a, b) => a - b);
+  }
+
+  // Whether larger values are higher on the axis.
+  isUp(i) {
+    const { stops } = this.axes[i];
+    return stops.length < 2 || stops.at(-1)[1] > stops[0][1];
   }
 
   isSeen(row) {
     if (this.hidden.has(this.all.family[row])) return false;
-    return this.scales.every((scale) => {
-      const brush = this.brushes.get(scale.measure.label);
-      const value = scale.measure.values[row];
-      return !brush || (value >= brush.low && value <= brush.high);
+    return this.axes.every((_, i) => {
+      const brush = this.brushes.get(this.all.measures[i].label);
+      if (!brush) return true;
+      const [low, high] = this.ends(i, brush);
+      return this.places[i][row] >= low - 1e-5 && this.places[i][row] <= high + 1e-5;
     });
   }
 
   axisAt(px) {
-    return this.scales.findIndex((_, i) => Math.abs(this.ax(i) - px) < 16);
+    return this.axes.findIndex((_, i) => Math.abs(this.ax(i) - px) < 16);
   }
 
   nearest(px, py) {
-    const after = this.scales.findIndex((_, i) => this.ax(i) > px);
+    const after = this.axes.findIndex((_, i) => this.ax(i) > px);
     const right = after <= 0 ? Math.max(after, 1) : after;
-    if (right >= this.scales.length || right < 1) return -1;
+    if (right >= this.axes.length || right < 1) return -1;
     const share = (px - this.ax(right - 1)) / (this.ax(right) - this.ax(right - 1));
     if (share < 0 || share > 1) return -1;
     let best = -1, least = NEAR;
@@ -89,8 +92,8 @@ export class Parallel {
   }
 
   brush(i, from, to) {
-    const a = this.valueAt(i, from), b = this.valueAt(i, to);
-    this.brushes.set(this.scales[i].measure.label, { low: Math.min(a, b), high: Math.max(a, b) });
+    const values = [from, to].map((py) => along(this.axes[i].stops, (this.frame.bottom - py) / (this.frame.bottom - this.frame.top)));
+    this.brushes.set(this.all.measures[i].label, { low: Math.min(...values), high: Math.max(...values) });
   }
 
   whole() {
@@ -113,15 +116,17 @@ export class Parallel {
     }
     const many = this.front.length > 400;
     for (const [family, rows] of families) this.drawLines(context, rows, colour(this.all.families[family].colour), many ? 1 : 1.8, many ? 0.55 : 0.9);
-    if (this.chosen >= 0 && this.drawn.includes(this.chosen)) this.drawLines(context, [this.chosen], colour("ink"), 3, 1);
+    for (const [row, width] of [[this.knee, 2], [this.chosen, 3]]) {
+      if (row >= 0 && this.drawn.includes(row)) this.drawLines(context, [row], colour("ink"), width, 1);
+    }
     this.drawAxes(context, colour);
   }
 
-  // Lines of what breaks the policy are dashed, whichever measures are drawn.
+  // Lines of candidates against the policy are dashed, whichever measures are drawn.
   drawLines(context, rows, colour, width, alpha) {
-    this.stroke(context, rows.filter((row) => this.all.keeps[row]), colour, width, alpha);
+    this.stroke(context, rows.filter((row) => !this.all.broken[row]), colour, width, alpha);
     context.setLineDash([3, 4]);
-    this.stroke(context, rows.filter((row) => !this.all.keeps[row]), colour, width, alpha);
+    this.stroke(context, rows.filter((row) => this.all.broken[row]), colour, width, alpha);
     context.setLineDash([]);
   }
 
@@ -133,7 +138,7 @@ export class Parallel {
     for (let start = 0; start < rows.length; start += 64) {
       context.beginPath();
       for (const row of rows.slice(start, start + 64)) {
-        for (let i = 0; i < this.scales.length; i++) {
+        for (let i = 0; i < this.axes.length; i++) {
           const x = this.ax(i), y = this.ay(this.places[i][row]);
           if (i) context.lineTo(x, y);
           else context.moveTo(x, y);
@@ -148,25 +153,20 @@ export class Parallel {
     const f = this.frame;
     context.textAlign = "center";
     context.lineJoin = "round";
-    const room = (f.right - f.left) / Math.max(this.scales.length - 1, 1) - 8;
-    this.scales.forEach((scale, i) => {
+    const room = (f.right - f.left) / Math.max(this.axes.length - 1, 1) - 8;
+    this.axes.forEach((axis, i) => {
       const x = Math.round(this.ax(i)) + 0.5;
-      const up = scale.measure.better === "higher";
-      const y = (value) => this.ay(up ? scale.fraction(value) : 1 - scale.fraction(value));
-      const limit = scale.measure.limit || {};
+      const bar = (from, to, half) => context.fillRect(x - half, Math.min(this.ay(from), this.ay(to)), 2 * half, Math.max(Math.abs(this.ay(from) - this.ay(to)), 2));
       context.fillStyle = colour("forbidden");
       context.globalAlpha = 0.25;
-      for (const [end, border] of [[limit.most, scale.high], [limit.least, scale.low]]) {
-        if (end !== undefined) context.fillRect(x - 5, Math.min(y(end), y(border)), 10, Math.abs(y(end) - y(border)));
-      }
-      context.globalAlpha = 1;
-      const brush = this.brushes.get(scale.measure.label);
+      for (const [end, border] of axis.forbidden) bar(end, border, 5);
+      const brush = this.brushes.get(this.all.measures[i].label);
       if (brush) {
         context.fillStyle = colour("accent");
         context.globalAlpha = 0.35;
-        context.fillRect(x - 8, Math.min(y(brush.low), y(brush.high)), 16, Math.max(Math.abs(y(brush.low) - y(brush.high)), 2));
-        context.globalAlpha = 1;
+        bar(...this.ends(i, brush), 8);
       }
+      context.globalAlpha = 1;
       context.strokeStyle = colour("ink");
       context.lineWidth = 1.4;
       context.beginPath();
@@ -175,23 +175,23 @@ export class Parallel {
       context.stroke();
       context.font = "11px " + colour("sans");
       context.textBaseline = "middle";
-      const last = i === this.scales.length - 1;
+      const last = i === this.axes.length - 1;
       context.textAlign = last ? "left" : "right";
-      for (const value of scale.ticks(0, 1, 6)) {
-        const text = printed(scale.measure, value);
+      for (const [place, text] of axis.ticks) {
+        const y = this.ay(place);
         context.lineWidth = 3;
         context.strokeStyle = colour("paper");
-        context.strokeText(text, last ? x + 8 : x - 8, y(value));
+        context.strokeText(text, last ? x + 8 : x - 8, y);
         context.fillStyle = colour("soft");
-        context.fillText(text, last ? x + 8 : x - 8, y(value));
-        context.fillRect(x - 3, y(value) - 0.5, 6, 1);
+        context.fillText(text, last ? x + 8 : x - 8, y);
+        context.fillRect(x - 3, y - 0.5, 6, 1);
       }
       context.fillStyle = colour("ink");
       context.font = "600 12px " + colour("sans");
-      const edge = i === 0 ? "left" : i === this.scales.length - 1 ? "right" : "center";
+      const edge = i === 0 ? "left" : i === this.axes.length - 1 ? "right" : "center";
       context.textAlign = edge;
       const from = edge === "left" ? 2 : edge === "right" ? this.width - 2 : x;
-      this.write(context, scale.measure.title, from, 4, Math.max(room, 60));
+      this.write(context, this.all.measures[i].title, from, 4, Math.max(room, 60));
       context.textAlign = "center";
     });
     context.font = "11px " + colour("sans");

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,6 +49,8 @@ class View:
         Which part of a long list, from 1.
     chosen
         The id of the candidate whose details are shown.
+    limits
+        Limits that are tried out here, by measure; each takes the place of the policy's.
     """
 
     axes: tuple[str, ...]
@@ -59,6 +62,7 @@ class View:
     descending: bool = False
     page: int = 1
     chosen: str = ""
+    limits: Mapping[str, Limit] = field(default_factory=dict)
 
     @classmethod
     def of(cls, query: QueryParams, sheet: CandidateMatrix, usual: tuple[str, ...]) -> View:
@@ -85,13 +89,19 @@ class View:
             query.get("order") == "descending",
             int(page) if page.isdecimal() and len(page) < 9 else 1,
             query.get("id", ""),
+            dict(_limit(written, sheet) for written in query.getlist("limit")),
         )
+
+    def knee_axes(self, sheet: CandidateMatrix, usual: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the two measures of the knee: those of the plane; next to several, the project's."""
+        return usual_axes(sheet, usual)[:2] if self.parallel else self.axes[:2]
 
     def query(self, **changes: Any) -> str:
         """Return the query string with some changes, without defaults."""
         new = View(**{**vars(self), "page": 1, **changes})
         pairs = [("view", "parallel")] if new.parallel else []
         pairs += [("axis", axis) for axis in new.axes]
+        pairs += [("limit", _written(name, limit)) for name, limit in new.limits.items()]
         pairs += [("show", "all")] if new.every else []
         pairs += [("sanitizer", new.method)] if new.method else []
         pairs += [("policy", "met")] if new.met else []
@@ -132,16 +142,18 @@ def worst_axes(
     }
 
 
-def candidate_rows(sheet: CandidateMatrix, view: View) -> tuple[list[dict[str, Any]], int]:
+def candidate_rows(
+    sheet: CandidateMatrix, view: View, knee_axes: tuple[str, ...]
+) -> tuple[list[dict[str, Any]], int]:
     """Return the rows of the requested page, and their total number."""
     efficient = sheet.efficient(view.axes)
-    knee = sheet.knee(view.axes)
+    knee = sheet.knee(knee_axes)
     wanted = [
         row
         for row, candidate in enumerate(sheet.candidates)
         if (view.every or efficient[row])
         and view.method in ("", candidate.recipe.sanitizer)
-        and not (view.met and sheet.broken[candidate.id])
+        and not (view.met and candidate.id in sheet.broken)
     ]
     ordered = _ordered(sheet, view, wanted)
     shown = ordered[(view.page - 1) * ROWS : view.page * ROWS]
@@ -151,18 +163,25 @@ def candidate_rows(sheet: CandidateMatrix, view: View) -> tuple[list[dict[str, A
             "recipe": sheet.recipes[row],
             "method": candidate.recipe.sanitizer,
             "values": [shown_value(axis, sheet.rows[row].get(axis)) for axis in view.axes],
-            "marks": marks(candidate, efficient=bool(efficient[row]), knee=knee),
-            "broken": sheet.broken[candidate.id],
+            "marks": marks(candidate, efficient=bool(efficient[row]), knee=knee, knee_axes=knee_axes),
+            "broken": sheet.broken.get(candidate.id, ()),
         }
         for row in shown
         for candidate in [sheet.candidates[row]]
     ], len(ordered)
 
 
-def marks(candidate: Candidate, *, efficient: bool, knee: Candidate | None) -> list[str]:
+def knee_words(axes: Iterable[str]) -> str:
+    """Name the knee by its two measures."""
+    return f"knee of {formatting.joined([formatting.measure_words(axis).title for axis in axes])}"
+
+
+def marks(
+    candidate: Candidate, *, efficient: bool, knee: Candidate | None, knee_axes: tuple[str, ...]
+) -> list[str]:
     """Return the marks of a candidate."""
     names = ["efficient"] if efficient else []
-    names += ["knee"] if knee is not None and knee.id == candidate.id else []
+    names += [knee_words(knee_axes)] if knee is not None and knee.id == candidate.id else []
     return names + ([TRIVIAL[candidate.recipe.sanitizer]] if candidate.recipe.sanitizer in TRIVIAL else [])
 
 
@@ -179,57 +198,24 @@ def limit_words(policy: Policy) -> list[str]:
     ]
 
 
-def plain_data(sheet: CandidateMatrix, limits: Mapping[str, Limit]) -> dict[str, Any]:
-    """Return all candidates for the chart's script: one list for each measure."""
-    place = {name: i for i, name in enumerate(sheet.families)}
-    return {
-        "measures": [
-            {
-                "label": column.label,
-                "title": column.title,
-                "axis": column.axis,
-                "better": column.better,
-                "unit": formatting.measure_words(column.label).unit,
-                "limit": _limit(limits.get(column.label)),
-                "values": _finite(sheet.values(column.label)),
-            }
-            for column in sheet.columns
-        ],
-        "families": [
-            {"name": each.name, "colour": _colour(each.name, i), "shape": each.shape}
-            for i, each in enumerate(sheet.families.values())
-        ],
-        "ids": [candidate.id for candidate in sheet.candidates],
-        "recipes": list(sheet.recipes),
-        "family": [place[name] for name in sheet.family_names],
-        "keeps": [int(not sheet.broken[candidate.id]) for candidate in sheet.candidates],
-        "ends": {
-            str(row): TRIVIAL[candidate.recipe.sanitizer]
-            for row, candidate in enumerate(sheet.candidates)
-            if candidate.recipe.sanitizer in TRIVIAL
-        },
-    }
+def _limit(written: str, sheet: CandidateMatrix) -> tuple[str, Limit]:
+    """Read a limit from an address; one without a number takes that of the policy away."""
+    name, sign, end = (*re.split("(<=|>=)", written, maxsplit=1), "", "")[:3]
+    if name not in sheet.labels or not sign:
+        raise ParameterError(f"the limit {written!r} cannot be read; write for example general-loss<=0.3")
+    try:
+        number = float(end or "nan")
+    except ValueError:
+        raise ParameterError(f"the limit of {name!r} must be a number, not {end!r}") from None
+    if not math.isfinite(number):
+        return name, Limit()
+    return name, Limit(at_most=number) if sign == "<=" else Limit(at_least=number)
 
 
-def _colour(name: str, place: int) -> str:
-    from sfumato.workflow.report.charts.svg import COLOURS
-
-    return "ink" if name == "trivial" else f"family-{place % len(COLOURS)}"
-
-
-def _limit(limit: Any) -> dict[str, float] | None:
-    if limit is None:
-        return None
-    ends = {"most": limit.at_most, "least": limit.at_least}
-    return {name: end for name, end in ends.items() if math.isfinite(end)}
-
-
-def _finite(values: Iterable[float]) -> list[float | str | None]:
-    """Return numbers as JSON can hold them."""
-    return [
-        None if math.isnan(v) else v if math.isfinite(v) else "Infinity" if v > 0 else "-Infinity"
-        for v in map(float, values)
-    ]
+def _written(name: str, limit: Limit) -> str:
+    if math.isfinite(limit.at_most):
+        return f"{name}<={limit.at_most!r}"
+    return f"{name}>={limit.at_least!r}" if math.isfinite(limit.at_least) else f"{name}<="
 
 
 def _ordered(sheet: CandidateMatrix, view: View, rows: list[int]) -> list[int]:

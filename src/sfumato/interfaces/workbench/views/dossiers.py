@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sfumato.results.release import Release
 
 _SAMPLE = 8
+_SMALL = 320
+"""The width of the chart of class sizes next to the frontier."""
 _MOST_SUBSETS = 5e7
 """More classes times subsets of quasi-identifiers than these would keep the page waiting for minutes."""
 
@@ -65,6 +67,7 @@ class Dossier:
     changes: list[dict[str, Any]]
     classes: dict[str, Any]
     classes_chart: Markup
+    small_chart: Markup
     origins: tuple[Origins, ...]
     contribution: Measurement | None
     samples: tuple[Sample, ...]
@@ -98,11 +101,46 @@ def describe(release: Release, candidate: Candidate) -> Dossier:
         changes=[{**row, "picture": before_and_after(release, row["name"])} for row in changes],
         classes=class_facts(release),
         classes_chart=inline_picture(class_sizes_chart(release.classes.sizes)),
+        small_chart=inline_picture(class_sizes_chart(release.classes.sizes, width=_SMALL)),
         origins=tuple(_origins(release, name) for name in release.groups.sensitive),
         contribution=_contribution(release, candidate),
         samples=_samples(release),
         formulas=formula_columns(release),
     )
+
+
+def rows_before_and_after(release: Release, table: Table) -> Sample:
+    """Return a few records as they are and as they would be released, newly drawn each time.
+
+    Where nobody knows which record a released row comes from, records of the original alone.
+    """
+    import numpy as np
+
+    from sfumato.results.linked_release import LinkedRelease
+
+    names = release.schema.released
+    if not isinstance(release, LinkedRelease) or release.origin.linked_rows is None or not release.n_rows:
+        return original_records(table, names)
+    rng = np.random.default_rng(secrets.randbits(64))
+    drawn = rng.choice(
+        release.n_rows,
+        size=min(_SAMPLE, release.n_rows),
+        replace=False,
+        p=release.weights / release.weights.sum(),
+    )
+    original = release.origin.table
+    rows = []
+    for row in drawn:
+        linked = release.origin.rows[row]
+        rows.append(["before", *(_shown(original[n].domain[original[n].codes[linked]]) for n in names)])
+        rows.append(["after", *(_released(release, name, row) for name in names)])
+    return Sample("before and after", ["", *names], rows, release.n_records)
+
+
+def _released(release: Release, name: str, row: int) -> str:
+    if release.group_of is not None and name in release.schema.sensitive:
+        return "shuffled in its group"
+    return _shown(release.cells[name].labels[release.cells[name].codes[row]])
 
 
 def original_records(table: Table, columns: Sequence[str]) -> Sample:

@@ -11,7 +11,7 @@ from sfumato.results import formatting
 from sfumato.runtime.arrays import Integers
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.report.charts.chart_labels import readable
-from sfumato.workflow.report.charts.drawing import Drawing
+from sfumato.workflow.report.charts.drawing import WIDTH, Drawing
 from sfumato.workflow.report.charts.panels import Axis, Panel
 from sfumato.workflow.report.charts.scales import Scale
 from sfumato.workflow.report.charts.svg import COLOURS, Point, Style
@@ -24,16 +24,18 @@ _X_TITLE = "class size (records that look alike; log scale)"
 _Y_TITLE = "share of records in\nclasses of at most this size"
 
 
-def class_sizes_chart(sizes: Sizes) -> str:
+def class_sizes_chart(sizes: Sizes, *, width: int = WIDTH) -> str:
     """Draw the share of records in classes of at most each size.
 
     Parameters
     ----------
     sizes
         The number of records of each class.
+    width
+        The width of the picture.
     """
     steps = class_size_steps(sizes)
-    drawing = Drawing("Cumulative class sizes")
+    drawing = Drawing("Cumulative class sizes", width)
     panel = _panel(drawing, [steps], 165)
     if steps:
         panel.fill_steps(steps, Style(fill=COLOURS[0], opacity=0.12))

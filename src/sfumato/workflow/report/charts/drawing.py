@@ -57,9 +57,7 @@ class Drawing:
     _panels: list[Panel] = field(default_factory=list)
     _signs: dict[str, tuple[Style | None, Marker | None]] = field(default_factory=dict)
 
-    def add_panel(
-        self, x: Axis, y: Axis, height: int, *, left: float | None = None, right: float = MARGIN
-    ) -> Panel:
+    def add_panel(self, x: Axis, y: Axis, height: int, *, right: float = MARGIN) -> Panel:
         """Add a panel of this height at the bottom.
 
         Parameters
@@ -68,11 +66,11 @@ class Drawing:
             Its axes.
         height
             The length of the upright axis.
-        left, right
-            The room at its sides; by default, the upright axis takes what it needs to the left.
+        right
+            The room to the right; the upright axis takes what it needs to the left.
         """
         # whole pixels, so that the range which the panel declares is exact
-        left = math.ceil(MARGIN + y.width if left is None else left)
+        left = math.ceil(MARGIN + y.width)
         return self.place_panel(
             Frame(left, self.bottom, self.width - math.ceil(right), self.bottom + height), x, y
         )

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
-from sfumato.results.pareto import Limit
 from sfumato.workflow.report.charts.chart_labels import readable, write_labels
 from sfumato.workflow.report.charts.drawing import WIDTH, Drawing
 from sfumato.workflow.report.charts.panels import Axis, Panel
@@ -24,15 +23,15 @@ _CROSS = Marker("x", 3.2, Style(stroke=AGAINST, width=1.1))
 _UNDER, _DOMINATED, _EFFICIENT = range(3)
 """The order in which candidates are drawn: those against the policy first, and under the others."""
 _HEIGHT = 300
+_MANY = 1200
+"""More candidates are drawn as smaller signs."""
 _MOST_BARS = 40
 _ROOM = 56
-"""The room for a figure to the right of a bar."""
+"""The room for the labels of an axis, and for a figure to the right of a bar."""
 _MOST_INFINITE = 6
 
 
-def frontier_chart(
-    frontier: Frontier, *, chosen: Candidate | None = None, limits: Mapping[str, Limit] = {}
-) -> str:
+def frontier_chart(frontier: Frontier, *, chosen: Candidate | None = None) -> str:
     """Draw all comparable candidates on the first two axes, and the line of the efficient ones.
 
     Parameters
@@ -41,15 +40,13 @@ def frontier_chart(
         The candidates; the privacy measure is drawn upwards, the utility measure to the right.
     chosen
         The candidate to ring.
-    limits
-        What a policy requires; drawn where it speaks of one of the two axes.
 
     Returns
     -------
     str
         An SVG element.
     """
-    drawing, _ = draw_plane(Plane.of(frontier, limits, chosen))
+    drawing, _ = draw_plane(Plane.of(frontier, chosen))
     return drawing.svg()
 
 
@@ -68,14 +65,15 @@ def draw_plane(
         Whether the signs are explained below the panel.
     """
     drawing = Drawing(plane.description, width)
-    x, y = (axis.axis(max(3, length // 70)) for axis, length in ((plane.x, width), (plane.y, height)))
+    lengths = (plane.x, width - _ROOM), (plane.y, height)
+    x, y = (axis.axis(max(3, length // 70), length) for axis, length in lengths)
     panel = drawing.add_panel(x, y, height)
     if not plane.comparable:
         panel.write_empty("no candidate can be compared")
         return drawing, panel
     draw_limits(panel, plane)
     panel.draw_line(plane.line, _LINE)
-    draw_candidates(panel, plane)
+    draw_candidates(panel, plane, size=1.0 if len(plane.comparable) <= _MANY else 0.7)
     _draw_marked(panel, plane)
     if has_legend:
         explain(drawing, [plane])
@@ -105,17 +103,17 @@ def draw_candidates(panel: Panel, plane: Plane, *, size: float = 1.0) -> None:
         layer = _UNDER if candidate.id in plane.broken else layer
         alike.setdefault((layer, family(candidate), plane.shape(candidate)), []).append(candidate)
     for (layer, name, shape), candidates in sorted(alike.items()):
-        points, about = [*map(plane.point, candidates)], {"family": name}
+        points = [*map(plane.point, candidates)]
         colour = plane.families[name].colour
         if layer == _UNDER:
             missed = ((c.id, "; ".join(plane.broken[c.id])) for c in candidates)
             titles = [f"{readable(identity)}, against the policy: {words}" for identity, words in missed]
             for marker in (Marker(shape, 3.2 * size, Style(PAPER, AGAINST, 1.1)), _CROSS):
-                panel.draw_points(points, marker, titles=titles, about=about)
+                panel.draw_points(points, marker, titles, name)
         elif layer == _DOMINATED:
-            panel.draw_points(points, Marker(shape, 3.2 * size, Style(PAPER, colour, 1.2)), about=about)
+            panel.draw_points(points, Marker(shape, 3.2 * size, Style(PAPER, colour, 1.2)), family=name)
         else:
-            panel.draw_points(points, Marker(shape, 4 * size, Style(colour, colour)), about=about)
+            panel.draw_points(points, Marker(shape, 4 * size, Style(colour, colour)), family=name)
 
 
 def explain(drawing: Drawing, planes: Sequence[Plane]) -> None:

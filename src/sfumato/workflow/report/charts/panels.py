@@ -47,6 +47,8 @@ class Axis:
         Whether lines run through the panel at the ticks, and whether the axis itself is drawn.
     is_tilted
         Whether the labels below a panel are written at an angle, for lack of room.
+    padding
+        The room between the labels and the title of an upright axis.
     """
 
     scale: Scale
@@ -55,6 +57,7 @@ class Axis:
     has_grid: bool = True
     has_line: bool = True
     is_tilted: bool = False
+    padding: float = 0.0
 
     @classmethod
     def of(
@@ -71,7 +74,7 @@ class Axis:
     @property
     def width(self) -> float:
         """The width of the axis to the left of its panel."""
-        return self._widest + _GAP + LINE * len(self.lines)
+        return self._widest + _GAP + self.padding + LINE * len(self.lines)
 
     @property
     def height(self) -> float:
@@ -116,7 +119,8 @@ class Frame:
                 last = min(last, gap / step)
         if first > last:
             return None
-        return (x + first * dx, y + first * dy), (x + last * dx, y + last * dy)
+        # an end that is kept is the same number as the start of the next part
+        return (x + first * dx, y + first * dy), end if last == 1 else (x + last * dx, y + last * dy)
 
 
 @dataclass(frozen=True)
@@ -137,39 +141,17 @@ class Panel:
         return self._across(point[0]), self._up(point[1])
 
     def draw_points(
-        self,
-        points: Sequence[Point],
-        marker: Marker,
-        data: Sequence[Attributes] | None = None,
-        titles: Sequence[str] | None = None,
-        about: Mapping[str, str | float] = {},
+        self, points: Sequence[Point], marker: Marker, titles: Sequence[str] = (), family: str = ""
     ) -> None:
-        """Draw points with one style; points outside the panel are omitted.
-
-        Parameters
-        ----------
-        points
-            Their values on both axes.
-        marker
-            How they are drawn.
-        data, titles
-            For each point, what it represents and the text of its tooltip.
-        about
-            What all of them represent.
-        """
+        """Draw points of a family with one style, each with its tooltip; those outside are omitted."""
         drawn = [
-            marker.draw(place, own, title)
-            for place, own, title in zip(
-                map(self.place, points),
-                data or [{}] * len(points),
-                titles or [""] * len(points),
-                strict=True,
-            )
+            marker.draw(place, title)
+            for place, title in zip(map(self.place, points), titles or [""] * len(points), strict=True)
             if self.frame.contains(place)
         ]
         if drawn:
-            group = {**marker.style.attributes, **data_attributes(about)}
-            self.parts.append(element("g", group, *drawn))
+            about = data_attributes({"family": family} if family else {})
+            self.parts.append(element("g", {**marker.style.attributes, **about}, *drawn))
 
     def draw_line(self, points: Sequence[Point], style: Style, data: Mapping[str, str | float] = {}) -> None:
         """Draw a line through points, clipped to the panel."""

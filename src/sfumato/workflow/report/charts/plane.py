@@ -16,11 +16,10 @@ from sfumato.registry.declarations import Better
 from sfumato.results import formatting
 from sfumato.results.frontier import Candidate, Frontier
 from sfumato.results.pareto import Limit
-from sfumato.results.policy import broken_limits
 from sfumato.workflow.report.charts.chart_labels import readable
 from sfumato.workflow.report.charts.panels import Axis
 from sfumato.workflow.report.charts.scales import Scale
-from sfumato.workflow.report.charts.svg import COLOURS, INK, MARKERS, Point
+from sfumato.workflow.report.charts.svg import COLOURS, INK, MARKERS, Point, text_width
 
 TRIVIAL = {
     "as-is": "published as it is",
@@ -78,10 +77,11 @@ class MeasureAxis:
         """Return where a value is drawn: at itself, or just inside the border if it is infinite."""
         return self.scale.at(0.96 if value > 0 else 0.04) if math.isinf(value) else value
 
-    def axis(self, most: int, *, label: str | None = None) -> Axis:
-        """Return the axis of a panel with at most so many ticks."""
-        title = self.label if label is None else label
-        return Axis.of(self.scale, title, self.printed, most, whole=self.whole)
+    def axis(self, most: int, length: float) -> Axis:
+        """Return the axis of a panel with at most so many ticks, its label in two lines if it is too long."""
+        is_long = text_width(self.label) > length
+        title = self.label.replace(" (", "\n(", 1) if is_long else self.label
+        return replace(Axis.of(self.scale, title, self.printed, most, whole=self.whole), padding=4.0)
 
     @property
     def forbidden(self) -> Iterator[tuple[float, float]]:
@@ -110,8 +110,6 @@ class Plane:
         The candidates.
     x, y
         The axes.
-    broken
-        For each candidate against the policy its id, and in words the limits that it misses.
     chosen
         The candidate to ring.
     """
@@ -119,20 +117,17 @@ class Plane:
     frontier: Frontier
     x: MeasureAxis
     y: MeasureAxis
-    broken: Mapping[str, tuple[str, ...]]
     chosen: Candidate | None = None
 
     @classmethod
-    def of(
-        cls, frontier: Frontier, limits: Mapping[str, Limit] = {}, chosen: Candidate | None = None
-    ) -> Plane:
-        """Use the first two axes of a frontier: privacy upwards, utility to the right."""
+    def of(cls, frontier: Frontier, chosen: Candidate | None = None, usual: Frontier | None = None) -> Plane:
+        """Use the first two axes of a frontier: privacy upwards, utility to the right; see `planes`."""
         first, second = frontier.axes[:2]
         every = [m for c in frontier.candidates for m in c.measurements]
         sides = {name: m.axis for m in every for name in (m.label, m.measure)}
         if sides.get(first) == "utility" and sides.get(second) == "privacy":
             first, second = second, first
-        return planes(frontier, [(second, first)], limits, chosen)[0]
+        return planes(frontier, [(second, first)], chosen, usual)[0]
 
     @property
     def comparable(self) -> tuple[Candidate, ...]:
@@ -147,16 +142,21 @@ class Plane:
     @cached_property
     def efficient(self) -> frozenset[str]:
         """The ids of the efficient candidates, on all axes of the frontier."""
-        return frozenset(candidate.id for candidate in self._allowed.efficient())
+        return frozenset(candidate.id for candidate in self.frontier.efficient())
 
-    @cached_property
+    @property
+    def broken(self) -> Mapping[str, tuple[str, ...]]:
+        """For each candidate against the policy its id, and in words the limits that it misses."""
+        return self.frontier.broken
+
+    @property
     def knee(self) -> Candidate | None:
         """The knee of the candidates that keep the policy."""
-        return self._allowed.knee()
+        return self.frontier.knee()
 
-    @cached_property
-    def _allowed(self) -> Frontier:
-        return allowed(self.frontier, self.broken)
+    def on(self, x: Scale, y: Scale) -> Plane:
+        """Return the same candidates on other scales."""
+        return replace(self, x=replace(self.x, scale=x), y=replace(self.y, scale=y))
 
     def values(self, candidate: Candidate) -> Point:
         """Return the two values of a candidate."""
@@ -179,7 +179,8 @@ class Plane:
     @cached_property
     def line(self) -> list[Point]:
         """The efficient line: from the best x on, keep y until the next point's x, then move to its y."""
-        flat = Frontier(self._allowed.comparable, (self.x.measure, self.y.measure))
+        axes = self.x.measure, self.y.measure
+        flat = replace(self.frontier, candidates=self.frontier.comparable, axes=axes)
         points = [self.point(candidate) for candidate in flat.efficient()]
         steps = [((next_x, y), (next_x, next_y)) for (_, y), (next_x, next_y) in itertools.pairwise(points)]
         return [*points[:1], *(corner for step in steps for corner in step)]
@@ -197,28 +198,33 @@ class Plane:
 def planes(
     frontier: Frontier,
     pairs: Sequence[tuple[str, str]],
-    limits: Mapping[str, Limit] = {},
     chosen: Candidate | None = None,
+    usual: Frontier | None = None,
 ) -> list[Plane]:
-    """Describe a frontier on pairs of its axes, the one to the right first."""
-    broken = {**getattr(frontier, "broken", {})}
-    for candidate in frontier.candidates:
-        missed = () if candidate.id in broken else tuple(broken_limits(candidate, limits))
-        if missed:
-            broken[candidate.id] = missed
-    efficient = allowed(frontier, broken).efficient()
-    axes = {
-        name: MeasureAxis.of(name, frontier, limits.get(name, Limit()), efficient)
-        for name in itertools.chain(*pairs)
-    }
-    return [Plane(frontier, axes[x], axes[y], broken, chosen) for x, y in pairs]
+    """Describe a frontier on pairs of its axes, the one to the right first.
+
+    Parameters
+    ----------
+    frontier
+        The candidates and their policy.
+    pairs
+        The measures to the right and upwards.
+    chosen
+        The candidate to ring.
+    usual
+        The frontier whose efficient candidates are spread on the axes, by default the same. Its scales stay
+        while somebody tries limits out.
+    """
+    axes = measure_axes(frontier, [*itertools.chain(*pairs)], usual)
+    return [Plane(frontier, axes[x], axes[y], chosen) for x, y in pairs]
 
 
-def allowed(frontier: Frontier, broken: Mapping[str, tuple[str, ...]]) -> Frontier:
-    """Return the comparable candidates of a frontier that are not against the policy."""
-    if not broken:
-        return frontier
-    return replace(frontier, candidates=tuple(c for c in frontier.comparable if c.id not in broken))
+def measure_axes(
+    frontier: Frontier, names: Iterable[str], usual: Frontier | None = None
+) -> dict[str, MeasureAxis]:
+    """Return an axis for each measure, on which efficient candidates are spread; see `planes`."""
+    efficient, limits = (usual or frontier).efficient(), frontier.policy.limits_by_measure
+    return {name: MeasureAxis.of(name, frontier, limits.get(name, Limit()), efficient) for name in names}
 
 
 def family(candidate: Candidate) -> str:

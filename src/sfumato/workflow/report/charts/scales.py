@@ -113,9 +113,13 @@ class Scale:
         """Return the scale between two fractions of the axis, its ends rounded to a few digits."""
         low, high = self.at(start), self.at(end)
         if self.kind:
-            return replace(self, low=float(f"{low:.10g}"), high=float(f"{high:.10g}"))
+            return self.between(float(f"{low:.10g}"), float(f"{high:.10g}"))
         digits = 4 - _exponent(high - low)
         return Scale(round(low, digits), round(high, digits))
+
+    def between(self, low: float, high: float) -> Scale:
+        """Return the same scale with other ends."""
+        return replace(self, low=low, high=high)
 
     def contains(self, value: float) -> bool:
         """Return whether a value is on the axis."""

@@ -144,11 +144,11 @@ class Marker:
     radius: float
     style: Style
 
-    def draw(self, point: Point, data: Mapping[str, str | float] = {}, title: str = "") -> str:
+    def draw(self, point: Point, title: str = "") -> str:
         """Draw the point at this position, in the style of its group, with a tooltip if it has a title."""
         place = f"translate({decimal(point[0])} {decimal(point[1])})"
         tooltip = [element("title", {}, escaped(title))] if title else []
-        return element("path", {"transform": place, "d": self.outline, **data_attributes(data)}, *tooltip)
+        return element("path", {"transform": place, "d": self.outline}, *tooltip)
 
     @property
     def outline(self) -> str:
