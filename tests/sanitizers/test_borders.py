@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,8 +34,22 @@ Range = tuple[int, int]
 
 
 def around(first: int, last: int, steps: Any) -> Range:
-    start, end = rounded(np.array([first]), np.array([last]), steps())
+    start, end, _ = rounded(np.array([first]), np.array([last]), steps())
     return int(start[0]), int(end[0])
+
+
+def narrow_by_hand(values: Sequence[int], first: int, last: int) -> Range:
+    """Try one step after another, with up to four of them where both outer steps hold three values."""
+    wide = around(first, last, round_steps)
+    for step in round_steps():
+        cells = range(first // step, last // step + 1)
+        if len(cells) > (4 if step > 1 else 2):
+            continue
+        outer = ([value for value in values if value // step == cell] for cell in (cells[0], cells[-1]))
+        narrow = cells[0] * step, (cells[-1] + 1) * step
+        is_hidden = all(len(known) >= 3 for known in outer)
+        return narrow if is_hidden and narrow[1] - narrow[0] < wide[1] - wide[0] else wide
+    raise AssertionError
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -136,7 +152,13 @@ def test_a_round_interval_holds_all_numbers_that_it_spans_and_unused_leaves_coun
 
 
 @pytest.mark.parametrize(
-    "values", [(17, 18, 21, 23, 44, 90), (17, 18, 21, 23, 44, 90, None), (-7, -2, 3, None)]
+    "values",
+    [
+        (17, 18, 21, 23, 44, 90),
+        (17, 18, 21, 23, 44, 90, None),
+        (-7, -2, 3, None),
+        (*range(20, 50), 71, 72, 88, 93),
+    ],
 )
 def test_grid_cells_are_those_of_a_loop_over_all_ranges(values: tuple[int | None, ...]) -> None:
     column, hierarchy = numbers(*values)
@@ -145,13 +167,44 @@ def test_grid_cells_are_those_of_a_loop_over_all_ranges(values: tuple[int | None
         known = [value for value in values[low : high + 1] if value is not None]
         members = {low, high}
         if low < high:
-            start, end = around(known[0], known[-1], round_steps)
+            present = [value for value in values if value is not None]
+            start, end = narrow_by_hand(present, known[0], known[-1])
             members |= {n for n, value in enumerate(values) if value is not None and start <= value < end}
         assert with_missing == (None in {values[n] for n in members})
         cells = bordered_cells(column, hierarchy, np.array([low]), np.array([high]), "grid")
         assert cells.sets is not None
         assert cells.sets.members.tolist() == sorted(members)
         assert cells.sets.sizes.tolist() == [len(members)]
+
+
+@given(st.sets(st.integers(-40, 90), min_size=2), st.data())
+def test_an_interval_of_more_than_two_steps_leaves_three_values_for_either_extreme(
+    present: set[int], data: st.DataObject
+) -> None:
+    values = sorted(present)
+    low, high = sorted(data.draw(st.lists(st.integers(0, len(values) - 1), min_size=2, max_size=2)))
+    (label,) = labels(*numbers(*values), (low, high))
+    if low < high and label != "*":
+        start, end = narrow_by_hand(values, values[low], values[high])
+        assert label == f"[{start}, {end})"
+
+
+def test_an_interval_is_narrow_where_many_values_lie_and_wide_where_few_do() -> None:
+    dense, sparse = numbers(*range(120)), numbers(1, *range(11, 120, 19))
+    assert labels(*dense, (30, 68)) == ["[30, 70)"]
+    # each step of 20 from 20 to 80 has one value or two: a reader who knows these could name the extremes
+    assert labels(*sparse, (2, 4)) == ["[0, 100)"]
+
+
+def test_the_default_publishes_no_exact_value_at_the_end_of_an_interval() -> None:
+    ages = [18, 21, 22, 33, 37, 41, 58, 59, 63, 64, 77, 89]
+    table = Table.from_arrow({"age": ages})
+    for method in METHODS:
+        release = sanitize(table, Schema.of(age="quasi-identifying"), method(KAnonymity(4)), seed=1)
+        cells = set(release.to_arrow()["age"].to_pylist())
+        ends = {int(end) for cell in cells for end in re.findall(r"[0-9]+", cell)}
+        assert cells != {"*"}
+        assert all(end % 5 == 0 for end in ends)
 
 
 def test_numbers_beyond_64_bits_are_released_between_round_ones() -> None:

@@ -108,7 +108,7 @@ def first_record(table: Table, seed: int) -> int:
 
 def grown(table: Table, schema: Schema, k: int, seed: int = 0) -> list[Counter[int]]:
     """Return how many records of which row each cluster has before any are merged."""
-    space = clusters_of.PointSpace.of(table, schema, KAnonymity(k))
+    space = clusters_of.PointSpace.of(table, schema, KAnonymity(k), borders="tight")
     clusters = k_member.grown_clusters(space, k, Recipe("clustering", seed=seed).generator())
     found: list[Counter[int]] = [Counter() for _ in clusters.low]
     for cluster, row, weight in zip(clusters.cluster_of, clusters.rows, clusters.weights, strict=True):
@@ -216,14 +216,14 @@ def check_everybody_is_there(release: LinkedRelease, table: Table) -> None:
 @pytest.mark.parametrize("k", [1, 2, 7, 60])
 def test_every_class_has_k_records_and_nobody_is_lost(k: int) -> None:
     table, schema = random_table(3, 60)
-    release = sanitize(table, schema, Clustering(KAnonymity(k)))
+    release = sanitize(table, schema, Clustering(KAnonymity(k), borders="tight"))
     assert min(len(members) for members in classes_by_hand(release)) >= k
     check_everybody_is_there(release, table)
 
 
 def test_with_k_1_every_record_is_released_as_it_is() -> None:
     table, schema = random_table(4, 60)
-    release = sanitize(table, schema, Clustering(KAnonymity(1)))
+    release = sanitize(table, schema, Clustering(KAnonymity(1), borders="tight"))
     written = release.to_arrow().to_pylist()
     assert Counter(map(str, written)) == Counter(
         map(str, table.to_arrow().select(schema.released).to_pylist())
@@ -232,7 +232,7 @@ def test_with_k_1_every_record_is_released_as_it_is() -> None:
 
 def test_with_k_n_everybody_is_in_one_class() -> None:
     table, schema = random_table(5, 60)
-    (members,) = classes_by_hand(sanitize(table, schema, Clustering(KAnonymity(60))))
+    (members,) = classes_by_hand(sanitize(table, schema, Clustering(KAnonymity(60), borders="tight")))
     assert {(record["age"], record["letter"], record["digit"]) for record in members} == {("*", "*", "*")}
 
 
@@ -257,7 +257,7 @@ def test_one_record_stays_alone() -> None:
 
 def test_equal_records_are_shared_out_between_clusters() -> None:
     table = Table.from_arrow({"age": [1] * 5 + [9] * 3})
-    release = sanitize(table, Schema.of(age="quasi-identifying"), Clustering(KAnonymity(4)))
+    release = sanitize(table, Schema.of(age="quasi-identifying"), Clustering(KAnonymity(4), borders="tight"))
     assert Counter(record["age"] for record in release.to_arrow().to_pylist()) == {"1": 4, "*": 4}
 
 
@@ -266,7 +266,7 @@ def test_categories_are_released_as_the_lowest_node_and_numbers_as_the_tightest_
     schema = Schema(
         (Attribute("letter", "quasi-identifying", hierarchy=LETTERS), Attribute("age", "quasi-identifying"))
     )
-    release = sanitize(table, schema, Clustering(KAnonymity(2)))
+    release = sanitize(table, schema, Clustering(KAnonymity(2), borders="tight"))
     written = {(record["letter"], record["age"]) for record in release.to_arrow().to_pylist()}
     assert ("vowel", "[10, 13)") in written
     intervals = {
@@ -278,7 +278,9 @@ def test_categories_are_released_as_the_lowest_node_and_numbers_as_the_tightest_
 
 def test_two_values_without_a_hierarchy_are_released_as_anything() -> None:
     table = Table.from_arrow({"colour": ["red", "red", "blue", "green"]})
-    release = sanitize(table, Schema.of(colour="quasi-identifying"), Clustering(KAnonymity(2)))
+    release = sanitize(
+        table, Schema.of(colour="quasi-identifying"), Clustering(KAnonymity(2), borders="tight")
+    )
     assert Counter(record["colour"] for record in release.to_arrow().to_pylist()) in (
         {"red": 2, "*": 2},
         {"*": 4},
@@ -287,7 +289,7 @@ def test_two_values_without_a_hierarchy_are_released_as_anything() -> None:
 
 def test_missing_values_are_values_like_others() -> None:
     table = Table.from_arrow({"age": pa.array([1, 1, None, None, 9, 9], pa.int64())})
-    release = sanitize(table, Schema.of(age="quasi-identifying"), Clustering(KAnonymity(2)))
+    release = sanitize(table, Schema.of(age="quasi-identifying"), Clustering(KAnonymity(2), borders="tight"))
     assert Counter(record["age"] for record in release.to_arrow().to_pylist()) == {1: 2, None: 2, 9: 2}
 
 
@@ -312,7 +314,9 @@ def test_the_loss_that_it_minimises_is_the_general_loss(
         return
     loss = Reference(table, schema).loss
     total = sum(loss(list(members)) * members.total() for members in grown(table, schema, k))
-    (general,) = measure(sanitize(table, schema, Clustering(KAnonymity(k)), seed=0), ["general-loss"])
+    (general,) = measure(
+        sanitize(table, schema, Clustering(KAnonymity(k), borders="tight"), seed=0), ["general-loss"]
+    )
     assert general.value == pytest.approx(total / total_weight / table.n_records)
 
 
@@ -370,7 +374,7 @@ def test_the_model_holds_in_every_class_for_every_sensitive_attribute(
         tuple(Attribute(a.name, "sensitive") if a.name in sensitive else a for a in schema.attributes)
     )
     bound = both.bind(table)
-    release = sanitize(*bound, Clustering(model))
+    release = sanitize(*bound, Clustering(model, borders="tight"))
     everybody = table.to_arrow().to_pylist()
     for members in classes_by_hand(release):
         for name in sensitive:
@@ -393,7 +397,7 @@ def test_a_failing_cluster_takes_the_dearer_partner_if_that_mends_it() -> None:
     # the next cluster has the same illness; the one after it has another
     table = Table.from_arrow({"age": [1, 1, 2, 2, 4, 4, 50, 50], "illness": list("uuuuvvuv")})
     schema = Schema.of(age="quasi-identifying", illness="sensitive")
-    release = sanitize(table, schema, Clustering(KAnonymity(2) & DistinctDiversity(2)))
+    release = sanitize(table, schema, Clustering(KAnonymity(2) & DistinctDiversity(2), borders="tight"))
     assert Counter(record["age"] for record in release.to_arrow().to_pylist()) == {"[1, 5)": 6, "50": 2}
 
 
@@ -401,7 +405,7 @@ def test_clusters_that_are_released_alike_are_judged_as_one_class() -> None:
     # two clusters of the same interval, of one illness each: together they are diverse
     table = Table.from_arrow({"age": [1, 1, 1, 1, 5, 5], "illness": list("uuvvuv")})
     schema = Schema.of(age="quasi-identifying", illness="sensitive")
-    release = sanitize(table, schema, Clustering(KAnonymity(2) & DistinctDiversity(2)))
+    release = sanitize(table, schema, Clustering(KAnonymity(2) & DistinctDiversity(2), borders="tight"))
     assert Counter(record["age"] for record in release.to_arrow().to_pylist()) == {1: 4, 5: 2}
 
 
@@ -412,7 +416,7 @@ def test_classes_that_hold_apart_but_not_together_are_not_released_alike() -> No
     )
     schema = Schema.of(age="quasi-identifying", illness="sensitive")
     model = KAnonymity(10) & DeltaDisclosure(1.2, absent="ignored")
-    release = sanitize(table, schema, Clustering(model))
+    release = sanitize(table, schema, Clustering(model, borders="tight"))
     assert model.satisfied(release.classes).all()
 
 
@@ -420,7 +424,7 @@ def test_classes_that_hold_apart_but_not_together_are_not_released_alike() -> No
 def test_it_loses_less_than_mondrian_on_adult(adult: Bound, k: int) -> None:
     losses = [
         measure(sanitize(*adult, how), ["general-loss"])[0].value
-        for how in (Clustering(KAnonymity(k)), Mondrian(KAnonymity(k)))
+        for how in (Clustering(KAnonymity(k), borders="tight"), Mondrian(KAnonymity(k), borders="tight"))
     ]
     assert losses[0] < 0.9 * losses[1]
 

@@ -253,7 +253,7 @@ class TestStrict:
         ages = list(range(50)) * 2
         table = Table.from_arrow({"age": ages, "sex": ["f"] * 50 + ["m"] * 50})
         schema = Schema.of(age="quasi-identifying", sex="quasi-identifying")
-        release = sanitize(table, schema, Mondrian(KAnonymity(50)))
+        release = sanitize(table, schema, Mondrian(KAnonymity(50), borders="tight"))
         assert set(release.to_arrow()["age"].to_pylist()) == {"[0, 25)", "[25, 50)"}
         assert set(release.to_arrow()["sex"].to_pylist()) == {"*"}
 

@@ -71,14 +71,16 @@ def test_changed_and_made_up_records_are_tried_where_somebody_asks_for_them() ->
     assert types == {"perturbed", "synthetic"}
 
 
-def test_intervals_and_sets_end_on_a_grid_where_somebody_asks_for_it() -> None:
-    tight, grid = proposed(*people()), proposed(*people(), borders="grid")
+def test_intervals_and_sets_end_on_a_grid_unless_somebody_asks_for_tight_ones() -> None:
+    grid, tight = proposed(*people()), proposed(*people(), borders="tight")
     assert [recipe.sanitizer for recipe in grid] == [recipe.sanitizer for recipe in tight]
-    ends = {
-        recipe.sanitizer: recipe.parameters["borders"] for recipe in grid if "borders" in recipe.parameters
-    }
-    assert ends == dict.fromkeys(("mondrian", "clustering", "local-recoding"), "grid")
-    assert "grid" not in {recipe.parameters.get("borders") for recipe in tight}
+    for recipes, borders in ((grid, "grid"), (tight, "tight")):
+        ends = {
+            recipe.sanitizer: recipe.parameters["borders"]
+            for recipe in recipes
+            if "borders" in recipe.parameters
+        }
+        assert ends == dict.fromkeys(("mondrian", "clustering", "local-recoding"), borders)
 
 
 @pytest.mark.parametrize(

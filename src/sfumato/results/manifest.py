@@ -69,7 +69,9 @@ def intervals_at_values(release: Release) -> tuple[str, ...]:
 
 
 def ends_at_values(release: Release, name: str) -> bool:
-    """Return whether some released intervals are named by no hierarchy: they end at people's values."""
+    """Return whether some released intervals end at people's values: no hierarchy and no grid names them."""
+    if release.recipe is not None and release.recipe.parameters.get("borders") == "grid":
+        return False
     hierarchy = release.schema.hierarchy(name)
     used = {release.cells[name].labels[code] for code in release.cells[name].occurring}
     foreign = [label for label in used if label is not None and label not in hierarchy.nodes_named]

@@ -77,8 +77,8 @@ class Suited:
         Whether methods are tried as well that release changed or made-up records, or a sample. They are
         judged by attacks, which takes several times as long, so one has to ask for them.
     borders
-        With ``grid``, whatever releases intervals or sets ends them at round places around the extreme
-        records of a class and not at these, which an informed attacker would know.
+        Where intervals and sets end in all that is planned: on a ``grid`` of round places, or ``tight``
+        around the extreme records of a class, so that each end is somebody's value.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Suited:
     share: tuple[Annotated[float, Above(0), AtMost(1)], ...] = ()
     epsilon: tuple[Annotated[float, Above(0)], ...] = ()
     every_type: bool = False
-    borders: Borders = "tight"
+    borders: Borders = "grid"
 
     is_quick: ClassVar[bool] = True
 

@@ -49,7 +49,12 @@ def test_ranges_are_sorted_by_what_is_released_for_them() -> None:
 
 
 @pytest.mark.parametrize(
-    "how", [Mondrian(KAnonymity(3)), Clustering(KAnonymity(3)), LocalRecoding(KAnonymity(3))]
+    "how",
+    [
+        Mondrian(KAnonymity(3), borders="tight"),
+        Clustering(KAnonymity(3), borders="tight"),
+        LocalRecoding(KAnonymity(3), borders="tight"),
+    ],
 )
 def test_a_tight_interval_ends_at_two_values_of_its_class(how: Any) -> None:
     made = release(how)

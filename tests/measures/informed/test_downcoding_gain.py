@@ -158,7 +158,7 @@ def test_larger_classes_tell_less() -> None:
 
 def test_what_is_known_of_others_or_of_the_release_will_do(tmp_path: Path) -> None:
     table, schema = rare_siblings()
-    release = sanitize(table, schema, Clustering(KAnonymity(2)), seed=1)
+    release = sanitize(table, schema, Clustering(KAnonymity(2), borders="tight"), seed=1)
     place = table["place"]
     others = np.repeat(np.array(place.domain)[place.codes], table.weights)
     csv.write_csv(pa.table({"place": others}), tmp_path / "others.csv")
@@ -214,7 +214,7 @@ THREE = {
 def test_every_class_of_every_cell_is_counted_by_hand() -> None:
     """Three of six towns have cells of three ages, two of these the same, and exact ones lie around them."""
     schema = Schema((Attribute("town", "quasi-identifying", weight=9), Attribute("age", "quasi-identifying")))
-    release = sanitize(Table.from_arrow(THREE), schema, Mondrian(KAnonymity(4)), seed=1)
+    release = sanitize(Table.from_arrow(THREE), schema, Mondrian(KAnonymity(4), borders="tight"), seed=1)
     assert release.classes.n_classes == 6
     (taken,) = DowncodingGain().measure(release)
     assert taken.detail["share-wide"] == 12 / 28

@@ -43,7 +43,7 @@ def two_of_seven() -> Table:
 
 
 def in_pairs() -> LinkedRelease:
-    return sanitize(townspeople(), TOWNS, LocalRecoding(KAnonymity(2)), seed=1)
+    return sanitize(townspeople(), TOWNS, LocalRecoding(KAnonymity(2), borders="tight"), seed=1)
 
 
 def refused() -> LinkedRelease:

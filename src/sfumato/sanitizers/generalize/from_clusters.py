@@ -79,7 +79,7 @@ class PointSpace:
         model: PrivacyModel,
         *,
         sets: bool = False,
-        borders: Borders = "tight",
+        borders: Borders = "grid",
     ) -> PointSpace:
         """Return the space of a bound table for a model; categories are covered by sets or by nodes."""
         names, watched = schema.quasi_identifiers, watched_attributes(schema, model)

@@ -23,13 +23,19 @@ from sfumato.runtime.arrays import Integers
 Borders = Literal["tight", "grid"]
 """Whether what is released ends with the extreme records of a class, or at round places around them."""
 
-# A grid cell has at most so many steps. With more it would follow the records closely again; with one, two
-# neighbours on both sides of a border would need all numbers. Two steps are never more than the next step.
-_MOST_STEPS = 2
+# An interval has at most so many steps. With one, two neighbours on both sides of a border would need all
+# numbers. Two steps are never more than the next step. With four the general loss is about half as much above
+# that of tight borders, and attackers gain hardly more; with five and ten they gain: `benchmarks/borders.py`.
+_FEW_STEPS, _MOST_STEPS = 2, 4
+# So many different values of the column lie in the first and in the last of more than two steps. With fewer,
+# someone who knows these values could name that of an extreme record.
+_FEWEST_VALUES = 3
 
 
-def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Integers, Integers]:
-    """Return the interval of one or two steps around each range, as its begin and its end (exclusive).
+def rounded(
+    first: Integers, last: Integers, steps: Iterable[int], most: int = _FEW_STEPS
+) -> tuple[Integers, Integers, Integers]:
+    """Return the interval of a few steps around each range: its begin, its end (exclusive) and the step.
 
     The step is the smallest for which this is possible, and the interval begins at a multiple of it. A single
     number stays as it is. Larger ranges never get smaller intervals.
@@ -40,24 +46,44 @@ def rounded(first: Integers, last: Integers, steps: Iterable[int]) -> tuple[Inte
         The ends of ranges of whole numbers.
     steps
         Ascending, each at least twice the one before, without end.
+    most
+        How many steps an interval may have. Of steps of 1 it never has more than two: it would be tight.
 
     Examples
     --------
     >>> ends = rounded(np.array([21, 21, 38, 7]), np.array([21, 23, 41, 13]), round_steps())
     >>> [end.tolist() for end in ends]
-    [[21, 20, 35, 5], [22, 25, 45, 15]]
+    [[21, 20, 35, 5], [22, 25, 45, 15], [1, 5, 5, 5]]
     """
-    start, end = first.copy(), last + 1
+    start, end, step_of = first.copy(), last + 1, np.ones_like(first)
     open_ranges = np.flatnonzero(last > first)
     for step in steps:
         if not len(open_ranges):
-            return start, end
+            return start, end, step_of
         low, high = first[open_ranges] // step, last[open_ranges] // step
-        fits = high - low < _MOST_STEPS
+        fits = high - low < (most if step > 1 else _FEW_STEPS)
         fitting = open_ranges[fits]
-        start[fitting], end[fitting] = low[fits] * step, (high[fits] + 1) * step
+        start[fitting], end[fitting], step_of[fitting] = low[fits] * step, (high[fits] + 1) * step, step
         open_ranges = open_ranges[~fits]
-    return start, end
+    return start, end, step_of
+
+
+def _rounded_numbers(first: Integers, last: Integers, values: Integers) -> tuple[Integers, Integers]:
+    """Return a round interval around each range: narrow where enough values lie in its first and last step.
+
+    Parameters
+    ----------
+    values
+        The different numbers of the column, ascending.
+    """
+    start, end, _ = rounded(first, last, round_steps())
+    narrow_start, narrow_end, step = rounded(first, last, round_steps(), _MOST_STEPS)
+    n_first, n_last = (
+        np.searchsorted(values, begin + step) - np.searchsorted(values, begin)
+        for begin in (narrow_start, narrow_end - step)
+    )
+    is_narrow = (np.minimum(n_first, n_last) >= _FEWEST_VALUES) & (narrow_end - narrow_start < end - start)
+    return np.where(is_narrow, narrow_start, start), np.where(is_narrow, narrow_end, end)
 
 
 def round_steps() -> Iterator[int]:
@@ -121,7 +147,7 @@ def grid_ranges(
     Blocks are counted off from the first child. If they reach all children, the result is the node.
     """
     if free:
-        start, end = rounded(low.astype(np.int64), high.astype(np.int64), doubled_steps())
+        start, end, _ = rounded(low.astype(np.int64), high.astype(np.int64), doubled_steps())
         return start, np.minimum(end, len(hierarchy.values)) - 1
     first, last = low.astype(np.int64), high.astype(np.int64)
     level = (hierarchy.node_of[:, low] == hierarchy.node_of[:, high]).argmax(axis=0)
@@ -138,7 +164,7 @@ def _among_siblings(
     child, parent = hierarchy.node_of[above - 1], hierarchy.node_of[above]
     begins, ends = (np.searchsorted(parent, parent[low], side) for side in ("left", "right"))
     eldest, youngest = child[begins].astype(np.int64), child[ends - 1]
-    start, end = rounded(child[low] - eldest, child[high] - eldest, doubled_steps())
+    start, end, _ = rounded(child[low] - eldest, child[high] - eldest, doubled_steps())
     last = np.minimum(eldest + end - 1, youngest)
     return np.searchsorted(child, eldest + start), np.searchsorted(child, last, "right") - 1
 
@@ -154,11 +180,12 @@ def _round_cells(column: Column, hierarchy: Hierarchy, low: Integers, high: Inte
     alone = low == high
     # a missing value by itself is no number: any will do, its cover is not a round one
     low_place, top_place = (np.minimum(places[codes], len(leaves) - 1) for codes in (low, top))
-    start, end = rounded(leaves[low_place], leaves[top_place], round_steps())
+    n_numbers = len(places) - column.has_missing
+    start, end = _rounded_numbers(leaves[low_place], leaves[top_place], leaves[places[:n_numbers]])
     first_leaf, end_leaf = np.searchsorted(leaves, start), np.searchsorted(leaves, end)
     first = np.where(alone, low, np.searchsorted(places, first_leaf))
     last = np.where(alone, high, np.searchsorted(places, end_leaf) - 1)
-    last = np.where(or_missing > 0, high, np.minimum(last, len(places) - 1 - column.has_missing))
+    last = np.where(or_missing > 0, high, np.minimum(last, n_numbers - 1))
     last = np.where(alone, high, last)
     is_full = last - first + 1 == len(places)
     sizes = np.where(is_full, hierarchy.n_leaves, np.where(alone, 1, end_leaf - first_leaf + or_missing))

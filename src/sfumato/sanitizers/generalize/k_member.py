@@ -55,7 +55,7 @@ class Clustering:
         of k-anonymity.
     borders
         Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
-        extreme records of a class, or ``tight`` around these records.
+        extreme records of a class, or ``tight`` around these records, so that each end is somebody's value.
 
     References
     ----------
@@ -73,7 +73,7 @@ class Clustering:
     """
 
     model: PrivacyModel = KAnonymity(5)
-    borders: Borders = "tight"
+    borders: Borders = "grid"
 
     version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (

@@ -98,7 +98,7 @@ class LocalRecoding:
         only ``nodes`` of the hierarchy (``*`` without one), which read better.
     borders
         Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
-        extreme records of a class, or ``tight`` around these records.
+        extreme records of a class, or ``tight`` around these records, so that each end is somebody's value.
 
     References
     ----------
@@ -118,7 +118,7 @@ class LocalRecoding:
     model: PrivacyModel = KAnonymity(5)
     effort: Annotated[int, AtLeast(0), AtMost(1_000)] = 10
     cells: Literal["sets", "nodes"] = "sets"
-    borders: Borders = "tight"
+    borders: Borders = "grid"
 
     version: ClassVar[int] = 2  # an interval costs its leaves, also those that do not occur
     does: ClassVar[str] = (

@@ -76,7 +76,7 @@ class Mondrian:
         Categorical attributes with a hierarchy that may be cut anywhere in their order.
     borders
         Where released intervals and sets end: on a ``grid`` of round values, which does not reveal the
-        extreme records of a class, or ``tight`` around these records.
+        extreme records of a class, or ``tight`` around these records, so that each end is somebody's value.
 
     References
     ----------
@@ -97,7 +97,7 @@ class Mondrian:
     variant: Variant = "strict"
     target: AttributeName = ""
     free: tuple[AttributeName, ...] = ()
-    borders: Borders = "tight"
+    borders: Borders = "grid"
 
     # the values of a part are released as a set, also where they fill no node of the hierarchy
     cells: ClassVar[Literal["sets"]] = "sets"

@@ -46,7 +46,7 @@ _PLAN = """\
 [[candidates]]
 search = "suited"
 # every-type = true                   # noise, averages and synthetic records as well, all judged by attacks
-# borders = "grid"                    # intervals end at round numbers, not at somebody's value
+# borders = "tight"                   # narrower intervals, whose ends are the exact values of people
 
 [explore]
 budget = "2m"                         # or "none": all that is tried, and nothing else
