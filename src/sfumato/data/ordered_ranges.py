@@ -1,8 +1,9 @@
 """Intervals over an ordered domain, named by their first and last values.
 
-There are three such orders: that of numbers, that of time, and that of letters, in which ``Ward 9`` comes
-before ``Ward 10``. The order in which somebody happened to list categories is none: a reader of the published
-file does not have the list.
+There are three such orders: that of numbers, that of time, and that of numbered names, in which ``Ward 9``
+comes before ``Ward 10``. The alphabet is none of them: nobody can tell which planets ``Alderaan to Tatooine``
+are. The order in which somebody happened to list categories is none either: a reader of the published file
+does not have the list.
 """
 
 from __future__ import annotations
@@ -25,12 +26,13 @@ from sfumato.runtime.numerals import number
 TO = " to "
 OR_MISSING = " or missing"
 
-# So many neighbours are named by their ends: fewer are sooner read one by one.
-_FEWEST, _FEWEST_WORDS = 3, 6
-# More words than this are put in the order of their letters; sets of fewer can be listed.
+FEWEST = 3
+"""So many neighbours are named by their ends: fewer are sooner read one by one."""
+
+# More words than this are put in the order of their letters, so that the records' order does not show.
 _FEW_WORDS = 20
-# One word in so many may begin like a number whose place is doubtful.
-_SELDOM = 10
+# Longer beginnings than this are names, which must agree: Ward 9, Ward 10, but A00, B99.
+_LONGEST_CODE = 2
 
 Key = Any
 """Where a label stands in an order; keys of one order can be compared."""
@@ -46,8 +48,7 @@ _QUARTER = re.compile(r"(?P<y>[0-9]{4})-?Q(?P<m>[1-4])")
 _DECADE = re.compile(r"(?P<y>[0-9]{4})s")
 _THOUSANDS = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,2}(?:([.,' ])[0-9]{3}(?:\1[0-9]{3})*)?)")
 _DIGITS = re.compile(r"([0-9]+)")
-# 1.5 mg, -3 to 2, 1/2/20: letter by letter these would come in an order that nobody means
-_NO_WORD = re.compile(r"[+-][0-9.,]|[0-9]*[.,/:][0-9]|[0-9]+-[0-9]+-")
+_NUMBERED = re.compile(r"([^0-9*]+)[0-9][0-9.]*\**")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,6 @@ class KnownOrder:
     ----------
     keys
         Where each label stands; ``None`` for one that the order does not know, as *unknown* among years.
-    fewest
-        How many neighbours are named by their ends.
-    n_doubtful
-        So many labels at the beginning could stand in another order as well, as *3:10 to Yuma* and
-        *10,000 BC* do before all other films: a range has all of them or none.
 
     Examples
     --------
@@ -72,8 +68,6 @@ class KnownOrder:
     """
 
     keys: tuple[Key | None, ...] = field(repr=False)
-    fewest: int = _FEWEST
-    n_doubtful: int = 0
 
     @cached_property
     def known(self) -> list[Key]:
@@ -86,8 +80,7 @@ class KnownOrder:
 
     def holds(self, first: int, last: int) -> bool:
         """Return whether the labels from one to another, and no others, stand between the two."""
-        parts_doubtful = first < self.n_doubtful and (first > 0 or last < self.n_doubtful - 1)
-        if first >= last or parts_doubtful or self._is_unknown[first : last + 1].any():
+        if first >= last or self._is_unknown[first : last + 1].any():
             return False
         low = bisect.bisect_left(self.known, self.keys[first])
         return bisect.bisect_right(self.known, self.keys[last]) - low == last - first + 1
@@ -95,8 +88,6 @@ class KnownOrder:
     def runs(self, places: Integers) -> list[range]:
         """Return ascending places as runs of neighbours; those that the order does not know stand alone."""
         alone = self._is_unknown[places]
-        if np.count_nonzero(places < self.n_doubtful) < self.n_doubtful:
-            alone |= places < self.n_doubtful
         ends = np.flatnonzero((np.diff(places) > 1) | alone[1:] | alone[:-1])
         firsts, lasts = places[[0, *(ends + 1)]], places[[*ends, -1]]
         return [range(first, last + 1) for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)]
@@ -105,18 +96,16 @@ class KnownOrder:
 def scale_of(labels: Sequence[str | None]) -> KnownOrder:
     """Return the order in which labels stand; where they stand in none, it knows none of them."""
     present = [label for label in labels if label is not None]
-    for keys, fewest in _orders(present):
+    for keys in _orders(present):
         known = [key for key in keys if key is not None]
         if all(one <= other for one, other in itertools.pairwise(known)):
             key_of = dict(zip(present, keys, strict=True))
-            n_doubtful = _n_doubtful(labels) if fewest == _FEWEST_WORDS else 0
-            ordered = tuple(None if label is None else key_of[label] for label in labels)
-            return KnownOrder(ordered, fewest, n_doubtful)
+            return KnownOrder(tuple(None if label is None else key_of[label] for label in labels))
     return KnownOrder((None,) * len(labels))
 
 
 def in_order(values: Iterable[Value]) -> list[Value]:
-    """Return categories in the order of numbers, of time, or, if they are many, of letters.
+    """Return categories in the order of numbers, time or numbered names, or, if they are many, of letters.
 
     Few words stay as they are given. A missing value comes last.
 
@@ -127,8 +116,9 @@ def in_order(values: Iterable[Value]) -> list[Value]:
     """
     written = {text(value): value for value in values}
     labels = [label for label in written if label is not None]
-    keys, fewest = next(iter(_orders(labels)), ([None] * len(labels), _FEWEST_WORDS))
-    if fewest == _FEWEST or len(labels) > _FEW_WORDS:
+    orders = _orders(labels)
+    if orders or len(labels) > _FEW_WORDS:
+        keys = orders[0] if orders else [None] * len(labels)
         by_key = [
             (key is None, 0 if key is None else key, by_letters(label), label)
             for key, label in zip(keys, labels, strict=True)
@@ -138,47 +128,46 @@ def in_order(values: Iterable[Value]) -> list[Value]:
 
 
 def is_between(value: str, first: str, last: str) -> bool:
-    """Return whether a label may lie between two others, in some order that everybody knows.
+    """Return whether a label may lie between two others, in some order that everybody knows or by letters.
 
     Examples
     --------
     >>> is_between("1995", "1990", "2003"), is_between("Ward 10", "Ward 2", "Ward 9")
     (True, False)
     """
-    orders = [[key for key in keys if key is not None] for keys, _ in _orders([first, value, last])]
+    labels = [first, value, last]
+    orders = [
+        [key for key in keys if key is not None]
+        for keys in _orders(labels) or [[by_letters(label) for label in labels]]
+    ]
     return any(len(keys) == 3 and keys[0] <= keys[1] <= keys[2] for keys in orders)
 
 
-def _orders(labels: Sequence[str]) -> list[tuple[list[Key | None], int]]:
+def _orders(labels: Sequence[str]) -> list[list[Key | None]]:
     """Return the orders in which labels may stand: more than one where days and months look alike.
 
-    It is that of numbers or of time where it knows most labels, and the others have no digit that could be
-    taken for one.
+    It is that of numbers, time or numbered names where it knows most labels, and the others have no digit
+    that could be taken for one.
     """
+    readers: Sequence[Callable[[str], Key | None]] = (_numbered(labels),)
     if 2 * sum(label.startswith(_STARTS_LIKE_A_NUMBER) for label in labels) > len(labels):
-        readings = [[read(label) for label in labels] for read in (*_number_readers(labels), *_TIMES)]
-        n_known = [len(labels) - keys.count(None) for keys in readings]
-        if 2 * max(n_known) > len(labels):
-            best = [keys for keys, known in zip(readings, n_known, strict=True) if known == max(n_known)]
-            if not any(
-                key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)
-            ):
-                return [(keys, _FEWEST) for keys in best]
-    if any(map(_NO_WORD.match, labels)) and _SELDOM * sum(map(_is_like_a_number, labels)) > len(labels):
+        readers = (*_number_readers(labels), *_TIMES)
+    readings = [[read(label) for label in labels] for read in readers]
+    n_known = [len(labels) - keys.count(None) for keys in readings]
+    if 2 * max(n_known) <= len(labels):
         return []
-    return [([by_letters(label) for label in labels], _FEWEST_WORDS)]
+    best = [keys for keys, known in zip(readings, n_known, strict=True) if known == max(n_known)]
+    if any(key is None and _DIGITS.search(label) for key, label in zip(best[0], labels, strict=True)):
+        return []
+    return best
 
 
-def _n_doubtful(labels: Sequence[str | None]) -> int:
-    """Return how many words come before all that are in no doubt: those that begin like no number."""
-    present = {place: label for place, label in enumerate(labels) if label is not None}
-    if not any(map(_NO_WORD.match, present.values())):
-        return 0
-    return 1 + max(place for place, label in present.items() if _is_like_a_number(label))
-
-
-def _is_like_a_number(label: str) -> bool:
-    return label.startswith(_STARTS_LIKE_A_NUMBER) or _NO_WORD.match(label) is not None
+def _numbered(labels: Sequence[str]) -> Callable[[str], Key | None]:
+    """Return how numbered names are read: all begin alike, or with the letter or two of a code."""
+    matches = {label: _NUMBERED.fullmatch(label) for label in labels}
+    beginnings = {match[1].casefold() for match in matches.values() if match}
+    is_known = len(beginnings) == 1 or max(map(len, beginnings), default=0) <= _LONGEST_CODE
+    return lambda label: by_letters(label) if is_known and matches[label] else None
 
 
 def _number_readers(labels: Sequence[str]) -> list[Callable[[str], Key | None]]:

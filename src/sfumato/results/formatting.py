@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from sfumato.data.hierarchy import Label
+from sfumato.data.ordered_ranges import OR_MISSING, TO
 from sfumato.registry import methods
 from sfumato.registry.declarations import Better, Words, own
 from sfumato.registry.recipe import Recipe
+from sfumato.results.label_parsing import interval_ends, set_parts
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.pareto import Limit
 from sfumato.runtime.errors import ParameterError
@@ -28,6 +31,7 @@ PERSON = "Tells whose a record is: records with the same value are one person's,
 
 _MINUS = "\u2212"
 _LONGEST_NAME = 80
+_MOST_LISTED = 4
 
 
 def measure_words(name: str) -> Words:
@@ -107,6 +111,25 @@ def _end(measure: str, value: float) -> str:
     if float(f"{value:.6g}") == value:
         return exactly(measure, value)
     return share(value, 4) if measure_words(measure).unit == "share" else number(value)
+
+
+def cell_words(label: Label) -> str:
+    """Print a released cell; a set of many categories by their number and the first of them.
+
+    Files have the whole set, which readers and programs need.
+
+    Examples
+    --------
+    >>> cell_words("{Endor, Hoth, Naboo}"), cell_words("{Alderaan, Bespin, Endor, Hoth, Naboo} or missing")
+    ('{Endor, Hoth, Naboo}', 'one of 5 (Alderaan, Bespin, …) or missing')
+    """
+    written = label or ""
+    plain_label = written.removesuffix(OR_MISSING)
+    parts = set_parts(plain_label[1:-1]) if plain_label.startswith("{") and plain_label.endswith("}") else []
+    if len(parts) <= _MOST_LISTED or any(TO in (part or "") or interval_ends(part or "") for part in parts):
+        return written
+    first, second, *_ = (part or "missing" for part in parts)
+    return f"one of {len(parts)} ({first}, {second}, …){written[len(plain_label) :]}"
 
 
 def joined(parts: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Hierarchy, Label, interval_label, range_label, set_label
 from sfumato.data.kinds import CATEGORICAL, Kind, Value
-from sfumato.data.ordered_ranges import OR_MISSING, TO, by_letters
+from sfumato.data.ordered_ranges import FEWEST, OR_MISSING, TO, by_letters
 from sfumato.data.table import Column, as_dictionary, as_text_dictionary, text
 from sfumato.kernels.row_groups import first_row_of_group, number_rows
 from sfumato.runtime.arrays import Booleans, Codes, Floats, Integers, freeze_fields, frozen, sealed
@@ -449,16 +449,15 @@ def _node_covers(hierarchy: Hierarchy, level: Integers, first: Integers, last: I
 _FORMULA_SIGNS = ("=", "+", "-", "@")
 
 
-MOST_NAMED = 50
-"""So many categories, or ranges of them, a released set names at most: nobody reads a longer list."""
+MOST_NAMED = 32
+"""So many categories, or ranges of them, a released set names at most: two blocks of 16 on a grid."""
 
 
 def named(hierarchy: Hierarchy, level: int, nodes: Integers) -> tuple[Label, int, Integers]:
     """Write some nodes of one level: neighbours by their ends where these tell them, missing at the end.
 
-    Where they are too many to name, all at the beginning whose place is in doubt are taken, so that a range
-    names them; else the lowest node above all of them is written. Either stands for more values, so that what
-    is released is still true.
+    Where they are too many to name, the lowest node above all of them is written. It stands for more values,
+    so that what is released is still true.
 
     Parameters
     ----------
@@ -475,11 +474,9 @@ def named(hierarchy: Hierarchy, level: int, nodes: Integers) -> tuple[Label, int
     if len(nodes) == 1:
         return hierarchy.labels[level][nodes[0]], level, nodes
     scale = hierarchy.scales[level]
-    in_doubt = np.arange(scale.n_doubtful if nodes[0] < scale.n_doubtful else 0)
-    for chosen in (nodes, np.union1d(in_doubt, nodes)):
-        parts = _parts(hierarchy, level, chosen) if scale.known or len(chosen) <= MOST_NAMED else []
-        if 0 < len(parts) <= MOST_NAMED:
-            return _joined(hierarchy, level, chosen, parts), level, chosen
+    parts = _parts(hierarchy, level, nodes) if scale.known or len(nodes) <= MOST_NAMED else []
+    if 0 < len(parts) <= MOST_NAMED:
+        return _joined(hierarchy, level, nodes, parts), level, nodes
     above = hierarchy.node_of[:, hierarchy.first_values(level)[nodes]]
     lowest = int((above == above[:, :1]).all(axis=1).argmax())
     return hierarchy.labels[lowest][above[lowest, 0]], lowest, above[lowest, :1]
@@ -522,7 +519,7 @@ def _run_parts(hierarchy: Hierarchy, level: int, run: range, odd: str) -> list[s
     labels = hierarchy.labels[level]
     first, last = _ends(hierarchy, level, run, odd)
     label = f"{labels[first]}{TO}{labels[last]}"
-    is_range = last - first + 1 >= hierarchy.scales[level].fewest
+    is_range = last - first + 1 >= FEWEST
     if not is_range or hierarchy.range_named(label) != (level, first, last):
         return [label or "" for label in labels[run[0] : run[-1] + 1]]
     beside = (*labels[run[0] : first], label, *labels[last + 1 : run[-1] + 1])

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from sfumato.interfaces.workbench.state.projects import Opened
 from sfumato.interfaces.workbench.state.releases import release_key, release_now
 from sfumato.interfaces.workbench.state.state import state_of
+from sfumato.results.formatting import cell_words
 
 if TYPE_CHECKING:
     from sfumato.data.table import Table
@@ -190,7 +191,7 @@ def _samples(release: Release) -> tuple[Sample, ...]:
         Sample(
             name,
             list(table.column_names),
-            [[_shown(cell) for cell in row.values()] for row in table.slice(0, _SAMPLE).to_pylist()],
+            [[cell_words(cell) for cell in row.values()] for row in table.slice(0, _SAMPLE).to_pylist()],
             table.num_rows,
         )
         for name, table in tables_of(release, typed=False).items()
