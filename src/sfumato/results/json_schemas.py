@@ -212,6 +212,8 @@ class FrontierShape(Shape):
         Those to which one of the axes does not apply.
     infeasible
         Those that could not be made.
+    too_small
+        What would help, where the table has too few records for its quasi-identifiers; else empty.
     """
 
     notes: list[str]
@@ -220,6 +222,7 @@ class FrontierShape(Shape):
     candidates: list[MadeShape]
     not_comparable: list[str]
     infeasible: list[UnmadeShape]
+    too_small: str
 
     @classmethod
     def of(cls, noun: Frontier, **more: Any) -> Self:
@@ -242,7 +245,7 @@ class FrontierShape(Shape):
             infeasible=[
                 UnmadeShape(id=c.id, recipe=str(c.recipe), reason=c.infeasible) for c in noun.infeasible
             ],
-            **more,
+            **{"too_small": "", **more},
         )
 
 
@@ -302,6 +305,8 @@ class ExploreShape(Shape):
         What to know first: who is assumed to get the release, and whether any candidate keeps the policy.
     store, efficient
         Where everything is kept, and the candidates that are efficient.
+    too_small
+        What would help, where the table has too few records for its quasi-identifiers; else empty.
     """
 
     made: int
@@ -317,6 +322,7 @@ class ExploreShape(Shape):
     notes: list[str]
     store: str
     efficient: list[str]
+    too_small: str
 
 
 class DryRunShape(Shape):

@@ -101,6 +101,7 @@ def explore(
     """
     from sfumato.results.json_schemas import DryRunShape, ExploreShape, GrownShape
     from sfumato.runtime.errors import Infeasible, MethodFailed
+    from sfumato.workflow.choose.table_size import size_warning
     from sfumato.workflow.explore.convergence import growth_of
 
     project = without(loaded(found_project(project_file)), skipped)
@@ -129,6 +130,7 @@ def explore(
         if not frontier.candidates:
             kind = MethodFailed if all(each.failed for each in infeasible) else Infeasible
             raise kind(f"no candidate could be made; the last reason: {infeasible[-1].infeasible}")
+        warning = size_warning(project, frontier)
         if as_json:
             outcome = ExploreShape.of(
                 state,
@@ -142,11 +144,14 @@ def explore(
                 store=str(store.path),
                 notes=[*frontier.policy_notes()],
                 efficient=[c.id for c in frontier.efficient()],
+                too_small=warning,
             )
             print_json("explore", outcome)
             require_comparable(project, frontier)
             return
     print_policy(frontier)
+    if warning:
+        echo(warning)
     echo(
         f"{state.done:,} candidates tried, {state.known:,} were known, {len(infeasible):,} could not be "
         f"made; {len(frontier.efficient()):,} are efficient"

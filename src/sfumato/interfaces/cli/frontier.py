@@ -16,7 +16,7 @@ from sfumato.interfaces.cli.command_context import (
     write_report,
 )
 from sfumato.interfaces.cli.completers import measures
-from sfumato.interfaces.cli.terminal import print_frontier, print_json
+from sfumato.interfaces.cli.terminal import echo, print_frontier, print_json
 from sfumato.workflow.explore.stored_results import stored_frontier
 
 
@@ -68,10 +68,15 @@ def frontier(
         found.plot().save(picture)
     if report is not None:
         write_report(project, found, report)
+    from sfumato.workflow.choose.table_size import size_warning
+
+    warning = size_warning(project, found)
     if as_json:
         from sfumato.results.json_schemas import FrontierShape
 
-        print_json("frontier", FrontierShape.of(found))
+        print_json("frontier", FrontierShape.of(found, too_small=warning))
     else:
+        if warning:
+            echo(warning)
         print_frontier(project, found, found.infeasible, everything=everything)
     require_comparable(project, found)
