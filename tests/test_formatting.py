@@ -11,7 +11,7 @@ import pytest
 from sfumato.measures import Measure, Measurement
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry import methods
-from sfumato.registry.declarations import Words
+from sfumato.registry.declarations import Words, own
 from sfumato.registry.methods import register
 from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting
@@ -113,3 +113,38 @@ def test_a_release_is_called_by_its_method_and_what_sets_it_apart(recipe: Recipe
 def test_a_name_is_never_too_long_for_a_heading() -> None:
     wide = Recipe("full-domain", {"levels": {f"column {number}": number for number in range(40)}})
     assert len(formatting.recipe_name(wide)) <= 80
+
+
+def test_every_measure_and_model_says_what_both_ends_of_its_scale_mean() -> None:
+    for kind in ("measure", "model"):
+        for name in methods.registered(kind):
+            best, worst = formatting.measure_words(name).ends
+            assert best, name
+            assert worst not in ("", best), name
+
+
+def test_the_words_of_a_candidate_come_before_its_recipe() -> None:
+    for name, how in methods.registered("sanitizer").items():
+        words = formatting.plain_name(Recipe(name).normalized())
+        assert words[:1].isupper(), name
+        assert own(how, "plain") is None or words.lower().startswith(own(how, "plain")[:6].lower()), name
+
+
+def test_a_method_without_plain_words_goes_by_its_name() -> None:
+    assert formatting.plain_name(Recipe("full-domain", {"levels": {"age": 1}})) == "Full domain levels 1"
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("{a, b, c, d}", "{a, b, c, d}"),
+        ("{a, b, c, d, e}", "one of 5 (a, b, …)"),
+        ('{a, "b, c", d, e, missing}', "one of 5 (a, b, c, …)"),
+        ("{1990 to 1993, 2000, 2010, 2015, 2020}", "{1990 to 1993, 2000, 2010, 2015, 2020}"),
+        ("[20, 30)", "[20, 30)"),
+        ("*", "*"),
+        (None, ""),
+    ],
+)
+def test_a_long_set_is_shown_by_how_many_it_has(label: str | None, words: str) -> None:
+    assert formatting.cell_words(label) == words

@@ -329,11 +329,11 @@ class TestExploringInTime:
         facts = json.loads(sfumato("frontier", project, "--json")[1])
         (one,) = [each for each in facts["candidates"] if each["also"]]
         assert (one["sanitizer"], one["also"][0]["sanitizer"]) == ("as-is", "full-domain")
-        assert "As is (+1 equal)" in sfumato("frontier", project, "--all")[1]
+        assert "The table as it is (+1 equal)" in sfumato("frontier", project, "--all")[1]
         other = one["also"][0]["id"]
         first, second, *_ = sfumato("show", other, "-P", project)[1].splitlines()
-        assert first == f"{one['id']}  As is"
-        assert second.startswith("The same release is also made by Full domain")
+        assert first == f"{one['id']}  The table as it is"
+        assert second.startswith("The same release is also made by Classes of at least 1: Full domain")
         assert second.endswith(f"({other})")
 
 

@@ -149,16 +149,20 @@ def test_a_narrow_terminal_keeps_names_and_the_knee(
     assert knee is not None
     (marked,) = [line for line in lines if " knee " in line]
     assert knee.id in marked
+    written = " ".join(" ".join(lines).split())
     for candidate in found.candidates:
-        assert any(candidate.id in line and name_of(candidate.recipe) in line for line in lines)
+        assert any(candidate.id in line for line in lines)
+        assert set(name_of(candidate.recipe).split()) <= set(written.split())
     assert any(line.startswith("No room here for") for line in lines) == (columns < 110)
     assert ("9.09%" in screen.getvalue()) == (columns > 110)
 
 
 def test_candidates_have_names_that_people_say() -> None:
-    assert name_of(_candidate(11).recipe) == "Mondrian k=11, t=0.11"
-    assert name_of(Recipe("as-is")) == "As is"
-    assert name_of(Recipe("suppress-quasi-identifiers")) == "Suppress quasi-identifiers"
+    assert name_of(_candidate(11).recipe) == (
+        "Classes of at least 11, close to the whole table's distribution: Mondrian k=11, t=0.11"
+    )
+    assert name_of(Recipe("as-is")) == "The table as it is"
+    assert name_of(Recipe("suppress-quasi-identifiers")) == "Everything that others may know withheld"
     assert name_of(Recipe("mondrian", {"model": {"k-anonymity": {"k": 3}}, "variant": "relaxed"})) == (
-        "Mondrian k=3, variant=relaxed"
+        "Classes of at least 3: Mondrian k=3, variant=relaxed"
     )

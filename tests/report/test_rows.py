@@ -65,7 +65,7 @@ def test_candidates_say_what_they_are_marked_as_and_whether_they_keep_the_policy
     assert [row["marks"] for row in found] == [[], [], ["chosen"], []]
     assert [row["keeps_policy"] for row in found] == [False, True, True, True]
     assert found[0]["values"][1] == "0%"
-    assert found[2]["recipe"] == "mondrian with k-anonymity (k\u00a0=\u00a02)"
+    assert found[2]["recipe"] == "Classes of at least 2: Mondrian k=2"
 
 
 def test_methods_are_counted_and_compared_by_what_they_cover(frontier: Frontier) -> None:

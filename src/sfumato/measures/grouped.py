@@ -294,6 +294,7 @@ class WorstGroupLoss(WorstGroup):
         "Near the loss of the best-off group: nobody pays for the others.",
         "as the measure that is taken",
         details=_DETAILS,
+        ends=("no group loses anything", "some group loses everything"),
     )
 
 
@@ -339,6 +340,7 @@ class WorstGroupRisk(WorstGroup):
         "Near the risk of the best-off group: all are protected alike.",
         "as the measure that is taken",
         details=_DETAILS,
+        ends=("no group is at risk", "some group is fully at risk"),
     )
 
 

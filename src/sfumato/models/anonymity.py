@@ -48,6 +48,7 @@ class KAnonymity(PrivacyModel):
     parameter: ClassVar[str] = "k"
     of_people: ClassVar[bool] = True
     asks_only_size: ClassVar[bool] = True
+    plain: ClassVar[str] = "classes of at least {k}"
     words: ClassVar[Words] = Words(
         "k-anonymity",
         "The size of the smallest class of records with equal released quasi-identifiers.",
@@ -55,6 +56,7 @@ class KAnonymity(PrivacyModel):
         "1 to the number of released records",
         sentence="every released record looks, in its quasi-identifiers, like at least {} records, itself "
         "included",
+        ends=("everybody looks alike", "somebody is unique"),
     )
 
     @property
@@ -103,12 +105,14 @@ class AlphaKAnonymity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "alpha"
+    plain: ClassVar[str] = "classes of at least {k} in which no sensitive value is common"
     words: ClassVar[Words] = Words(
         "(alpha, k)-anonymity",
         "The largest share that a sensitive value has in any class, in classes of at least k records.",
         "100%: some class gives its sensitive value away.",
         "0% to 100%",
         "share",
+        ends=("no value is common in a class", "everybody in a class has the same value"),
     )
 
     @property

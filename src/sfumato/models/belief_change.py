@@ -55,11 +55,13 @@ class DeltaDisclosure(PrivacyModel):
     better: ClassVar[Better] = "lower"
     strict: ClassVar[bool] = True
     parameter: ClassVar[str] = "delta"
+    plain: ClassVar[str] = "sensitive values about as common as in the whole table"
     words: ClassVar[Words] = Words(
         "delta-disclosure privacy",
         "The largest factor, as a logarithm, by which a group makes a sensitive value more or less likely.",
         "0: every group looks like the whole table. ∞: some value is ruled out in some group.",
         "0 to ∞",
+        ends=("shares as in the whole table", "a share changes beyond measure"),
     )
 
     @property
@@ -117,12 +119,14 @@ class BetaLikeness(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "beta"
+    plain: ClassVar[str] = "no sensitive value much more common than in the whole table"
     words: ClassVar[Words] = Words(
         "beta-likeness",
         "The largest relative increase of a sensitive value's share in any group over its share in the "
         "whole table.",
         "0: no value becomes more likely. 1: some value becomes twice as likely.",
         "0 to ∞",
+        ends=("no value is more common than in the whole table", "a rare value is certain"),
     )
 
     def scores(self, classes: EquivalenceClasses) -> Floats:

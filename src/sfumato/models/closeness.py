@@ -51,6 +51,7 @@ class TCloseness(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "t"
+    plain: ClassVar[str] = "close to the whole table's distribution"
     words: ClassVar[Words] = Words(
         "t-closeness",
         "The distance between the sensitive distribution of the group that differs most and that of the "
@@ -60,6 +61,7 @@ class TCloseness(PrivacyModel):
         "rarest value)",
         sentence="in no group does the sensitive distribution lie further than {} from that of the whole "
         "table",
+        ends=("groups are like the whole table", "a group is nothing like the whole table"),
     )
 
     def __post_init__(self) -> None:

@@ -43,12 +43,14 @@ class ProbabilisticDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    plain: ClassVar[str] = "no sensitive value shared by more than one in {l}"
     words: ClassVar[Words] = Words(
         "probabilistic l-diversity",
         "One over the largest share that one sensitive value has in any group.",
         "1: some group gives its sensitive value away. 4: no value has more than a quarter of any group.",
         "1 to the number of sensitive values",
         sentence="no sensitive value has a share above 1/{} in any group",
+        ends=("all values equally common in every group", "one value in a group"),
     )
 
     @property
@@ -101,11 +103,13 @@ class DistinctDiversity(PrivacyModel):
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
     of_people: ClassVar[bool] = True
+    plain: ClassVar[str] = "at least {l} sensitive values in every class"
     words: ClassVar[Words] = Words(
         "distinct l-diversity",
         "The number of different sensitive values in the group that has fewest.",
         "1: some group gives its sensitive value away.",
         "1 to the number of sensitive values",
+        ends=("all values in every group", "one value in a group"),
     )
 
     @property
@@ -151,12 +155,14 @@ class EntropyDiversity(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "higher"
     parameter: ClassVar[str] = "l"
+    plain: ClassVar[str] = "varied sensitive values in every class"
     words: ClassVar[Words] = Words(
         "entropy l-diversity",
         "The number of equally frequent sensitive values that would be as uncertain as the least uncertain"
         " group.",
         "1: some group gives its sensitive value away.",
         "1 to the number of sensitive values",
+        ends=("all values equally common in every group", "one value in a group"),
     )
 
     @property
@@ -213,10 +219,12 @@ class RecursiveDiversity(PrivacyModel):
     better: ClassVar[Better] = "lower"
     strict: ClassVar[bool] = True
     parameter: ClassVar[str] = "c"
+    plain: ClassVar[str] = "no sensitive value dominates a class"
     words: ClassVar[Words] = Words(
         "recursive (c, l)-diversity",
         "Whether in every group the commonest sensitive value is rarer than c times the values from the "
         "l-th on.",
+        ends=("the commonest value is rare", "one value in a group"),
     )
 
     @property
@@ -279,6 +287,7 @@ class ConfidenceBound(PrivacyModel):
     monotone: ClassVar[bool] = True
     better: ClassVar[Better] = "lower"
     parameter: ClassVar[str] = "share"
+    plain: ClassVar[str] = "no sensitive value certain"
     words: ClassVar[Words] = Words(
         "confidence bound",
         "The largest share of people in a group with the same sensitive value. Values that nearly everybody "
@@ -288,6 +297,7 @@ class ConfidenceBound(PrivacyModel):
         "0% to 100%",
         "share",
         sentence="no sensitive value is shared by more than {} of a group",
+        ends=("no value is common in a group", "everybody in a group has the same value"),
     )
 
     @property

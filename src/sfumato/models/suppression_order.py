@@ -65,6 +65,7 @@ class SafetyOrder(PrivacyModel):
         "d1 or more: every class stays. Larger classes may have any diversity, or more diverse ones any size:"
         " it promises neither.",
         "0 to ∞",
+        ends=("as safe as possible", "not safe at all"),
     )
 
     def scores(self, classes: EquivalenceClasses) -> Floats:

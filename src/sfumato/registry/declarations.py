@@ -66,6 +66,8 @@ class Words:
         The value in a sentence about a release; ``{}`` stands for the value.
     baseline
         What the number is compared with, if the measure compares.
+    ends
+        What the best and the worst value mean, in a few words.
     details
         What its further numbers are, by name.
     """
@@ -77,6 +79,7 @@ class Words:
     unit: Unit = "number"
     sentence: str = ""
     baseline: str = "baseline"
+    ends: tuple[str, str] = ("", "")
     details: Mapping[str, Detail] = field(default_factory=dict)
 
 

@@ -57,6 +57,18 @@ def sanitizer_words(name: str) -> str:
     return method_words("sanitizer", name)
 
 
+def scale_words(measure: str, better: Better) -> str:
+    """Say which direction is better, and what both ends of the scale of a measure mean.
+
+    Examples
+    --------
+    >>> scale_words("general-loss", "lower")
+    'lower is better: at best every value exact, at worst every value withheld'
+    """
+    best, worst = measure_words(measure).ends
+    return f"{direction(better)}: at best {best}, at worst {worst}" if best and worst else direction(better)
+
+
 def direction(better: Better) -> str:
     """Return ``lower is better`` or ``higher is better``."""
     return f"{better} is better"
@@ -92,6 +104,11 @@ def share(value: float, digits: int = 3) -> str:
 def value_of(measure: str, value: float) -> str:
     """Print a value of a measure in its unit."""
     return share(value) if measure_words(measure).unit == "share" else number(value)
+
+
+def briefly(measure: str, value: float) -> str:
+    """Print a value of a measure in its unit with three digits, for running text."""
+    return share(value) if measure_words(measure).unit == "share" else number(value, 3)
 
 
 def exactly(measure: str, value: float) -> str:
@@ -196,6 +213,32 @@ def recipe_name(recipe: Recipe) -> str:
     parts = [*letters, *(_short(name, value) for name, value in given.items() if name != "model")]
     name = f"{method} {', '.join(parts)}".rstrip()
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def plain_name(recipe: Recipe) -> str:
+    """Return what a recipe makes in plain words, then its short name.
+
+    Examples
+    --------
+    >>> both = {"k-anonymity": {"k": 11}, "t-closeness": {"t": 0.1}}
+    >>> plain_name(Recipe("mondrian", {"model": both}))
+    "Classes of at least 11, close to the whole table's distribution: Mondrian k=11, t=0.1"
+    >>> plain_name(Recipe("as-is"))
+    'The table as it is'
+    """
+    model = recipe.parameters.get("model")
+    models = model if isinstance(model, Mapping) else {}
+    parts = [_plain("sanitizer", recipe.sanitizer, recipe.parameters)]
+    parts += [_plain("model", name, parameters) for name, parameters in models.items()]
+    words = ", ".join(filter(None, parts))
+    name = recipe_name(recipe) if recipe.parameters else ""
+    return ": ".join(filter(None, (words[:1].upper() + words[1:], name))) or recipe_name(recipe)
+
+
+def _plain(kind: methods.Kind, name: str, parameters: Mapping[str, Any]) -> str:
+    given = {key: plain(value) for key, value in parameters.items()}
+    words: str = own(methods.find(kind, name), "plain") or ""
+    return words.format_map(given)
 
 
 def _method_name(sanitizer: str) -> str:

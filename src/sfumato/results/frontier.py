@@ -197,6 +197,14 @@ class Frontier:
         against = np.array([c.id in self.broken for c in self.candidates], dtype=np.bool_)
         return self._columns.without(against)
 
+    def trivial_values(self, measure: str) -> dict[str, float | None]:
+        """Return the value of a measure for the table as it is, and with all quasi-identifiers withheld."""
+        recipes = {"as-is": "the table as it is", "suppress-quasi-identifiers": "everything withheld"}
+        return {
+            words: next((c.value(measure) for c in self.candidates if c.recipe.sanitizer == name), None)
+            for name, words in recipes.items()
+        }
+
     def better(self, axis: str) -> Better:
         """Return whether lower or higher is better on an axis."""
         return next((m.better for c in self.candidates for m in named(c.measurements, axis)), "lower")

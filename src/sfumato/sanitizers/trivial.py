@@ -28,6 +28,7 @@ class AsIs:
 
     recodes: ClassVar[Recodes] = "values"
     ignores_sensitive: ClassVar[bool] = True
+    plain: ClassVar[str] = "the table as it is"
     does: ClassVar[str] = "Identifying attributes are removed and nothing else."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
@@ -52,6 +53,7 @@ class SuppressQuasiIdentifiers:
 
     recodes: ClassVar[Recodes] = "values"
     ignores_sensitive: ClassVar[bool] = True
+    plain: ClassVar[str] = "everything that others may know withheld"
     does: ClassVar[str] = "All quasi-identifiers are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
@@ -75,6 +77,7 @@ class SuppressSensitive:
     """
 
     recodes: ClassVar[Recodes] = "values"
+    plain: ClassVar[str] = "sensitive values withheld"
     does: ClassVar[str] = "All sensitive attributes are withheld."
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -245,6 +246,7 @@ def print_frontier(
         heads[:n_fitting],
         [row[:n_fitting] for row in rows],
     )
+    print_scales(frontier)
     if n_fitting < len(heads):
         echo(f"No room here for {' and '.join(heads[n_fitting:])}; --json shows them.")
     if frontier.apart:
@@ -258,6 +260,20 @@ def print_frontier(
             f"{len(infeasible)} could not be made, for example {name_of(infeasible[0].recipe)}: "
             f"{infeasible[0].infeasible}"
         )
+
+
+def print_scales(frontier: Frontier) -> None:
+    """Print for each axis what both ends of its scale mean, and where the two trivial releases lie."""
+    from sfumato.results.formatting import joined, scale_words
+
+    for axis in frontier.axes:
+        ends = [
+            f"{_value(axis, value)} for {words}"
+            for words, value in frontier.trivial_values(axis).items()
+            if value is not None
+        ]
+        compared = f"; here {joined(ends)}" if ends else ""
+        echo(textwrap.fill(f"{axis}: {scale_words(axis, frontier.better(axis))}{compared}", _width()))
 
 
 def print_reasons(candidates: Iterable[Candidate]) -> None:
@@ -287,20 +303,22 @@ def _n_fitting(heads: list[str], rows: list[list[str]], fewest: int) -> int:
 
 
 def name_of(recipe: Recipe) -> str:
-    """Return a recipe as a short name: ``Mondrian k=11, t=0.1``."""
-    from sfumato.results.formatting import recipe_name
+    """Return what a recipe makes in plain words, then its short name: ``Mondrian k=11, t=0.1``."""
+    from sfumato.results.formatting import plain_name
 
-    return recipe_name(recipe)
+    return plain_name(recipe)
 
 
 def print_measurements(measurements: Iterable[Measurement]) -> None:
     """Print measurements as a table."""
+    from sfumato.results.formatting import scale_words
+
     rows = [
         [
             m.label,
             m.attribute or "",
             _value(m.measure, m.value) if m.applicable else f"not applicable: {m.detail.get('reason', '')}",
-            f"{m.better} is better",
+            scale_words(m.measure, m.better),
             _details(m) if m.applicable else "",
         ]
         for m in measurements

@@ -72,6 +72,7 @@ class AttackRisk(AttackMeasure):
             "attacks": Detail("the risk of each attack"),
             "not-tried": Detail("attacks that could not be tried"),
         },
+        ends=("no attack does better than chance", "an attack always succeeds"),
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:

@@ -89,6 +89,7 @@ class Inference(AttackMeasure):
         "share",
         sentence="a sensitive value is guessed from the release with a risk of {}",
         details=ATTACK_DETAILS,
+        ends=("no value is guessed better than without the release", "every value is guessed"),
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:

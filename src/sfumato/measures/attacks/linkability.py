@@ -72,6 +72,7 @@ class Linkability(AttackMeasure):
         "share",
         sentence="two pieces of information about a person are linked through the release with a risk of {}",
         details=ATTACK_DETAILS,
+        ends=("nothing is linked better than by chance", "everything is linked"),
     )
 
     def __post_init__(self) -> None:

@@ -74,6 +74,7 @@ class Membership(AttackMeasure):
         "share",
         sentence="whether a person is in the data is told by the release with a risk of {}",
         details=ATTACK_DETAILS,
+        ends=("presence is not told better than by chance", "presence is told for everybody"),
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:

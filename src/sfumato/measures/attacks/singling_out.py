@@ -77,6 +77,7 @@ class SinglingOut(AttackMeasure):
         "share",
         sentence="somebody is singled out by the release with a risk of {}",
         details=ATTACK_DETAILS,
+        ends=("nobody is singled out better than by chance", "everybody is singled out"),
     )
 
     def tried(self, setting: Setting) -> Iterable[Measurement]:

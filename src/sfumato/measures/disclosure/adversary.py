@@ -62,12 +62,13 @@ class PrivacyLoss(SensitiveMeasure):
         "rare value away with certainty.",
         "0 to 0.693 (log 2); 0 to 1 with total variation, an earth mover's distance or Hellinger; with kl "
         "up to the logarithm of one over the share of the rarest value",
-        sentence="what an adversary believes about a person's sensitive value moves by at most {}, where "
-        "0 is not at all and, unless another distance is named, 0.693 the most there is",
+        sentence="the group of a person changes what can be believed about a sensitive value by at most {}, "
+        "where 0 is not at all and, unless another distance is named, 0.693 is certainty",
         details={
             "percentile-95": Detail("95th percentile"),
             "share-at-risk": Detail("records above the threshold", "share"),
         },
+        ends=("groups reveal no more than the whole table", "a rare value is certain"),
     )
 
     def __post_init__(self) -> None:
@@ -116,6 +117,7 @@ class KnowledgeGain(SensitiveMeasure):
         "0: nothing is learned about anybody. Near 1: groups give rare values away.",
         "0 to 1",
         sentence="what an adversary believes moves by {} on average, on a scale from 0 to 1",
+        ends=("beliefs stay as they were", "everybody's value is certain"),
     )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
@@ -156,6 +158,7 @@ class AccuracyGain(SensitiveMeasure):
         details={
             "accuracy": Detail("right guesses with the release"),
         },
+        ends=("no guess is right more often", "every guess is right because of the release"),
     )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
@@ -199,6 +202,7 @@ class DisclosureQuotient(SensitiveMeasure):
             "largest-finite": Detail("largest of the values that occur"),
             "share-ruled-out": Detail("records for whom a value is ruled out", "share"),
         },
+        ends=("no value is more probable than before", "a rare value is certain"),
     )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:
@@ -245,6 +249,7 @@ class InformationGain(SensitiveMeasure):
             "entropy": Detail("entropy in the whole table"),
             "remaining-entropy": Detail("entropy left within the groups"),
         },
+        ends=("nothing is learned", "the value is learned entirely"),
     )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:

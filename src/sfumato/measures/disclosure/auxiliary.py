@@ -111,6 +111,7 @@ class AuxiliaryGain(Measure):
         details={
             "with-fitting-record": Detail("people with a fitting record"),
         },
+        ends=("knowing more does not help", "every further guess is right"),
     )
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:

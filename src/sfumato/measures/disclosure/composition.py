@@ -91,6 +91,10 @@ class CompositionK(IdentityMeasure):
             "share-in-earlier": _IN_EARLIER,
             "share-estimated": _ESTIMATED,
         },
+        ends=(
+            "everybody looks like everybody in all releases together",
+            "a person is unique in all releases together",
+        ),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -157,6 +161,7 @@ class CompositionLoss(Measure):
             "share-in-earlier": _IN_EARLIER,
             "share-estimated": _ESTIMATED,
         },
+        ends=("all releases together reveal nothing", "a rare value is certain"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

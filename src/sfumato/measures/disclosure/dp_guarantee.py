@@ -97,6 +97,7 @@ class Epsilon(_Promised):
         sentence="the presence of one person changes the probability of any outcome by a factor of at most "
         "e^{}, but for delta",
         details={"unit": Detail("whose presence is hidden")},
+        ends=("one person changes hardly anything", "one person may change everything"),
     )
 
 
@@ -132,4 +133,5 @@ class PrivacyDelta(_Promised):
             "unit": Detail("whose presence is hidden"),
             "people-below": Detail("a power of ten above the number of people", "number"),
         },
+        ends=("the promise never fails", "the promise is worth nothing"),
     )

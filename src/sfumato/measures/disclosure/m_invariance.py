@@ -67,6 +67,7 @@ class MInvariance(Measure):
             "share-changed": Detail("people whose signature has changed", "share"),
             "share-repeated": Detail("people in groups that repeat a value", "share"),
         },
+        ends=("as many values as there are", "one value in every release"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

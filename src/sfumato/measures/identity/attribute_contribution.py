@@ -85,6 +85,7 @@ class QuasiIdentifierContribution(Measure):
             "privacy-loss-without": Detail("privacy loss if withheld", "number"),
             "mean-privacy-loss-without": Detail("mean privacy loss if withheld", "number"),
         },
+        ends=("the attribute adds no risk", "the attribute causes all of the risk"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

@@ -71,6 +71,7 @@ class HouseholdRisk(IdentityMeasure):
             "share-at-risk": Detail("households above the threshold", "share"),
             "households": Detail("households with a released record", "number"),
         },
+        ends=("nobody is found by a household", "a member is found with certainty"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

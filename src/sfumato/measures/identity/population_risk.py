@@ -88,6 +88,7 @@ class IndividualRisk(IdentityMeasure):
             "share-at-risk": Detail("records above the threshold", "share"),
             "expected": Detail("records matched rightly, expected", "number"),
         },
+        ends=("nobody is found", "somebody is found with certainty"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -195,6 +196,7 @@ class PopulationUniqueness(IdentityMeasure):
             "sample-uniques": Detail("records that are unique in the release", "share"),
             "model": Detail("estimated by the model"),
         },
+        ends=("nobody is unique in the population", "everybody is unique in the population"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

@@ -67,6 +67,7 @@ class ReidentificationRisk(IdentityMeasure):
             "share-at-risk": Detail("records above the threshold", "share"),
             "uniques": Detail("records alone in their class"),
         },
+        ends=("nobody is found", "somebody is found with certainty"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -198,6 +199,7 @@ class JournalistRisk(_AgainstPopulation):
             "share-at-risk": Detail("records above the threshold", "share"),
             "smallest": Detail("smallest class of the population", "number"),
         },
+        ends=("nobody is found", "somebody is found with certainty"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -245,6 +247,7 @@ class KMap(_AgainstPopulation):
         "others.",
         "1 to the size of the population",
         sentence="everybody in the release looks like at least {} people of the population",
+        ends=("everybody looks like the whole population", "a person is unique in the population"),
     )
 
     @property
@@ -305,6 +308,7 @@ class MarketerRisk(_PopulationRisk):
         details={
             "matched": Detail("records matched rightly", "number"),
         },
+        ends=("hardly any record is matched", "every record is matched"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -349,6 +353,7 @@ class WeightedK(IdentityMeasure):
             "percentile-75": Detail("75th percentile"),
             "percentile-95": Detail("95th percentile"),
         },
+        ends=("everybody looks like everybody", "everybody is unique"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

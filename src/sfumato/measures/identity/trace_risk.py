@@ -79,6 +79,7 @@ class TraceRisk(IdentityMeasure):
             "worst": Detail("with all records known, for the person who is found best"),
             "share-alone": Detail("people whom their records single out"),
         },
+        ends=("nobody is found by several records", "everybody is found"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

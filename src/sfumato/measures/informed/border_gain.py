@@ -74,6 +74,7 @@ class BorderGain(RecipeReaderMeasure):
             "gain": Detail("gain for each attribute"),
             "share-wide": Detail("records in intervals of three values or more"),
         },
+        ends=("ends of intervals reveal nothing", "everybody is at an end"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

@@ -71,6 +71,7 @@ class DeFinettiGain(SensitiveMeasure):
         sentence="who learns from the groups guesses sensitive values right more often by {} of all guesses",
         baseline="right guesses from the counts of each group",
         details={"accuracy": Detail("right guesses of who learns from the groups")},
+        ends=("the groups teach nothing", "every further guess is right"),
     )
 
     def of_counts(self, sensitive: SensitiveCounts, release: Release) -> tuple[float, dict[str, Any]]:

@@ -72,6 +72,7 @@ class Downcoding(RecipeReaderMeasure):
             "smaller": Detail("how much smaller the cells become"),
             "ruled-out": Detail("combinations of values that are ruled out"),
         },
+        ends=("nobody is placed in a smaller cell", "everybody is"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

@@ -94,6 +94,7 @@ class MinimalityRisk(RecipeReaderMeasure):
             "share-enumerated": Detail("records in classes that were enumerated"),
             "attribute": Detail("attribute that would be finer"),
         },
+        ends=("the method reveals no value", "the method reveals a value with certainty"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:

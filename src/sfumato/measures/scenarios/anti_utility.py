@@ -113,6 +113,7 @@ class AntiUtility(ScenarioMeasure):
             "no-control": Detail("why there is no control group"),
             "unfinished": Detail("miners that did not come to an end"),
         },
+        ends=("the harmful use gains nothing", "the harmful use works as with the original"),
     )
 
     def in_scenario(

@@ -113,6 +113,7 @@ class GoodUtility(ScenarioMeasure):
         details={
             "unfinished": Detail("miners that did not come to an end"),
         },
+        ends=("the good use works as with the original", "nothing is left of the good use"),
     )
 
     def in_scenario(

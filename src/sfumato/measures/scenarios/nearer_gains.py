@@ -173,6 +173,7 @@ class NearerKnowledgeGain(_NearerGain):
         details={
             "replaced": Detail("if predictions replace released values"),
         },
+        ends=("beliefs stay as they were", "everybody's value is certain"),
     )
 
 
@@ -212,4 +213,5 @@ class NearerAccuracyGain(_NearerGain):
         details={
             "replaced": Detail("if predictions replace released values"),
         },
+        ends=("no guess is right more often", "every guess is right because of the release"),
     )

@@ -76,6 +76,7 @@ class GeneralLoss(_QuasiIdentifierLoss):
         "0% to 100%",
         "share",
         sentence="the cells of the quasi-identifiers lose {} of their information",
+        ends=("every value exact", "every value withheld"),
     )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
@@ -108,6 +109,7 @@ class SuppressionLoss(_Loss):
         "0% to 100%",
         "share",
         sentence="{} of the records are left out",
+        ends=("every record is released", "no record is released"),
     )
 
     def measure(self, release: Release) -> tuple[Measurement, ...]:
@@ -147,6 +149,7 @@ class TotalLoss(_QuasiIdentifierLoss):
         details={
             "by-attribute": Detail("each attribute"),
         },
+        ends=("everything exact", "everything withheld"),
     )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
@@ -183,6 +186,7 @@ class Discernibility(_QuasiIdentifierLoss):
         "indiscernible from all.",
         "The number of records: all are distinct. Its square: none can be told from any other.",
         "the number of records to its square",
+        ends=("every record is distinct", "all records look alike"),
     )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
@@ -227,6 +231,7 @@ class AverageClassSize(_QuasiIdentifierLoss):
         "Without k the mean size itself. With the k that was asked for, 1: classes are as small as they may "
         "be.",
         "above 0",
+        ends=("classes as small as asked", "everybody in one class"),
     )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:
@@ -266,6 +271,7 @@ class Precision(_QuasiIdentifierLoss):
         "100%: nothing is generalised. 0%: everything is withheld.",
         "0% to 100%",
         "share",
+        ends=("every value exact", "every value withheld"),
     )
 
     def of_quasi_identifiers(self, release: Release) -> Measurement:

@@ -164,6 +164,7 @@ class UtilityLoss(_ResearchLoss):
             "attributes-together": Detail("quasi-identifiers together, at most"),
             "percentile-95": Detail("95th percentile"),
         },
+        ends=("estimates are exact", "estimates are as wrong as possible"),
     )
     version: ClassVar[int] = 2
 
@@ -286,6 +287,7 @@ class QueryError(_LossByAttribute):
         details={
             "redrawn": Detail("queries drawn again"),
         },
+        ends=("counts are exact", "counts are useless"),
     )
 
     def of_attribute(self, release: Release, table: Table, name: str | None) -> Measurement:
@@ -372,6 +374,7 @@ class KLDivergence(_LossByAttribute):
         " original one.",
         "0: it is reconstructed exactly.",
         "0 to ∞",
+        ends=("estimates are exact", "estimates rule out what occurs"),
     )
 
     def attributes(self, release: Release) -> Sequence[str | None]:

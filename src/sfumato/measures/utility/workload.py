@@ -106,6 +106,7 @@ class WorkloadUtility(Measure):
             "accuracy": Detail("right guesses with the release"),
             "unfinished": Detail("miners that did not come to an end"),
         },
+        ends=("a classifier learns all that it can", "a classifier learns nothing, or worse"),
     )
 
     def __post_init__(self) -> None:

@@ -69,6 +69,7 @@ class Bucketize:
     free: tuple[AttributeName, ...] = ()
     smallest_group: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 1
 
+    plain: ClassVar[str] = "exact values, sensitive ones exchanged in groups"
     does: ClassVar[str] = (
         "Quasi-identifiers stay exact; sensitive values are exchanged among the records of a bucket."
     )
@@ -126,6 +127,7 @@ class Anatomy:
     l: Annotated[int, AtLeast(2), AtMost(MOST_RECORDS)] = 3  # noqa: E741 - the paper's letter
     form: Form = "two-tables"
 
+    plain: ClassVar[str] = "exact values, sensitive ones listed by group"
     does: ClassVar[str] = (
         "Quasi-identifiers stay exact; sensitive values are published in a second table, per group."
     )

@@ -65,6 +65,7 @@ class CellSuppression:
     suppression: Share = 0.0
 
     ignores_sensitive: ClassVar[bool] = True
+    plain: ClassVar[str] = "single cells withheld"
     does: ClassVar[str] = "Only those cells are withheld that would make a record too distinct."
     times_mondrian: ClassVar[float] = 5.0
 

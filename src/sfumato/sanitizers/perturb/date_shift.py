@@ -59,6 +59,7 @@ class DateShift:
 
     release_type: ClassVar[ReleaseType] = "perturbed"
     repeatable: ClassVar[bool] = False
+    plain: ClassVar[str] = "dates moved by a secret number of days"
     does: ClassVar[str] = "All dates of a person are moved by the same secret number of days."
     times_mondrian: ClassVar[float] = 1.0
 

@@ -59,6 +59,7 @@ class Microaggregation:
     k: Annotated[int, AtLeast(1), AtMost(MOST_RECORDS)] = 5
 
     release_type: ClassVar[ReleaseType] = "perturbed"
+    plain: ClassVar[str] = "averages of at least {k} similar records"
     does: ClassVar[str] = "Similar records are gathered in groups; each group shows its average."
     times_mondrian: ClassVar[float] = 20.0
 

@@ -68,6 +68,7 @@ class Laplace:
 
     release_type: ClassVar[ReleaseType] = "perturbed"
     repeatable: ClassVar[bool] = False
+    plain: ClassVar[str] = "numbers with random noise"
     does: ClassVar[str] = "Random noise is added to numbers."
     times_mondrian: ClassVar[float] = 0.3
 

@@ -72,6 +72,7 @@ class PRAM:
     two_stage: bool = False
 
     release_type: ClassVar[ReleaseType] = "perturbed"
+    plain: ClassVar[str] = "some values changed at random"
     does: ClassVar[str] = "Some values are exchanged at random for others, as often as these occur."
     times_mondrian: ClassVar[float] = 0.5
 

@@ -55,6 +55,7 @@ class RankSwapping:
     attributes: tuple[AttributeName, ...] = ()
 
     release_type: ClassVar[ReleaseType] = "perturbed"
+    plain: ClassVar[str] = "values swapped between similar records"
     does: ClassVar[str] = "Values are exchanged between records whose ranks are near."
     times_mondrian: ClassVar[float] = 1.0
 

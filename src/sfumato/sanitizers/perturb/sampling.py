@@ -42,6 +42,7 @@ class Sampling:
 
     share: PositiveShare = 0.1
 
+    plain: ClassVar[str] = "a random sample of the people"
     does: ClassVar[str] = "A random sample of the people is released."
     times_mondrian: ClassVar[float] = 0.1
 

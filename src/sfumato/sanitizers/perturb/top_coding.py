@@ -52,6 +52,7 @@ class TopCoding:
 
     recodes: ClassVar[Recodes] = "values"
     ignores_sensitive: ClassVar[bool] = True
+    plain: ClassVar[str] = "extreme numbers cut off"
     does: ClassVar[str] = "Numbers from a bound on are released as one."
     times_mondrian: ClassVar[float] = 0.1
 

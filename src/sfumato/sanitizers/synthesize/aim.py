@@ -76,6 +76,7 @@ class AIM:
 
     release_type: ClassVar[ReleaseType] = "synthetic"
     repeatable: ClassVar[bool] = False
+    plain: ClassVar[str] = "synthetic records with a guarantee (epsilon {epsilon})"
     does: ClassVar[str] = (
         "Synthetic records are drawn from a model of noisy counts, chosen round by round, that is "
         "differentially private."

@@ -77,6 +77,7 @@ class MST:
 
     release_type: ClassVar[ReleaseType] = "synthetic"
     repeatable: ClassVar[bool] = False
+    plain: ClassVar[str] = "synthetic records with a guarantee (epsilon {epsilon})"
     does: ClassVar[str] = (
         "Synthetic records are drawn from a model of noisy counts that is differentially private."
     )

@@ -102,7 +102,7 @@ def _value(worth: LimitWorth, value: float) -> str:
 
 
 def _named(candidate: Candidate) -> str:
-    return f"{candidate.id}  {formatting.recipe_name(candidate.recipe)}"
+    return f"{candidate.id}  {formatting.plain_name(candidate.recipe)}"
 
 
 def _short_name(candidate: Candidate) -> str:

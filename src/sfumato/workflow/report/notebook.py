@@ -25,7 +25,7 @@ from sfumato.workflow.choose.question_answer import Answer
 from sfumato.workflow.inspect.inspected_columns import Inspection
 from sfumato.workflow.report.comparison_text import comparison_words, figure_rows
 from sfumato.workflow.report.markup import html_templates, inline_picture
-from sfumato.workflow.report.table_rows import recipe_words, shown
+from sfumato.workflow.report.table_rows import shown
 
 _MOST_ROWS = 20
 _MOST_DRAWN = 1000
@@ -120,7 +120,7 @@ def grouped_html(found: Grouped) -> str:
 
 def candidate_html(candidate: Candidate) -> str:
     """Show how a candidate is made, and its measurements."""
-    said = f"{candidate.id}: {recipe_words(candidate)}"
+    said = f"{candidate.id}: {formatting.plain_name(candidate.recipe)}"
     if candidate.infeasible is not None:
         return _card("Candidate", said, paragraphs=[f"It could not be made: {candidate.infeasible}."])
     rows = [_measurement_row(m) for m in candidate.measurements]
@@ -131,10 +131,15 @@ def frontier_html(frontier: Frontier) -> str:
     """Show the efficient candidates, and a picture of all of them."""
     efficient, knee = frontier.efficient(), frontier.knee()
     rows = [
-        [c.id, recipe_words(c), *(shown(axis, c.value(axis)) for axis in frontier.axes), "knee" * (c == knee)]
+        [
+            c.id,
+            formatting.plain_name(c.recipe),
+            *(shown(axis, c.value(axis)) for axis in frontier.axes),
+            "knee" * (c == knee),
+        ]
         for c in efficient
     ]
-    heads = ["id", "recipe", *(formatting.measure_words(axis).title for axis in frontier.axes), ""]
+    heads = ["id", "release", *(formatting.measure_words(axis).title for axis in frontier.axes), ""]
     said = f"{len(efficient):,} efficient of {len(frontier.candidates):,} candidates"
     told = f"{len(frontier.apart):,} cannot be compared on these measures." if frontier.apart else ""
     drawn = len(frontier.comparable) <= _MOST_DRAWN

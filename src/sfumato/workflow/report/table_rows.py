@@ -48,7 +48,7 @@ def candidate_rows(
     return [
         {
             "id": candidate.id,
-            "recipe": recipe_words(candidate),
+            "recipe": formatting.plain_name(candidate.recipe),
             "values": [shown(axis, candidate.value(axis)) for axis in frontier.axes],
             "marks": [mark for mark, ids in marks.items() if candidate.id in ids],
             "keeps_policy": candidate.id not in frontier.broken,

@@ -146,7 +146,7 @@ def _named(reply: Answer, candidate: Candidate) -> dict[str, Any]:
     values = {name: candidate.value(name) for name in reply.question.measures}
     return {
         "id": candidate.id,
-        "name": formatting.recipe_name(candidate.recipe),
+        "name": formatting.plain_name(candidate.recipe),
         "recipe": formatting.recipe_in_words(candidate.recipe),
         "figures": [
             (formatting.measure_words(name).title, formatting.value_of(name, value))

@@ -122,9 +122,9 @@ def _choices(frontier: Frontier, chosen: list[Candidate]) -> list[tuple[str, lis
 
 
 def _recipe(candidate: Candidate) -> str:
-    from sfumato.workflow.report.table_rows import recipe_words
+    from sfumato.results.formatting import plain_name
 
-    return recipe_words(candidate)
+    return plain_name(candidate.recipe)
 
 
 routes = [Route("/projects/{project}/compare", compare, name="compare")]

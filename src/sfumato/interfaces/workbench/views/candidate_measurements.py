@@ -18,7 +18,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
     knee = frontier.knee()
     return {
         "title": opened.project.publication.title or opened.project.path.stem,
-        "name": formatting.recipe_name(candidate.recipe),
+        "name": formatting.plain_name(candidate.recipe),
         "recipe": recipe_words(candidate),
         "method": formatting.sanitizer_words(candidate.recipe.sanitizer),
         "recipient": opened.project.policy.title,
@@ -31,7 +31,7 @@ def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> 
             (
                 formatting.measure_words(axis).title,
                 shown(axis, candidate.value(axis)),
-                formatting.direction(frontier.better(axis)),
+                formatting.scale_words(axis, frontier.better(axis)),
             )
             for axis in frontier.axes[:2]
         ],

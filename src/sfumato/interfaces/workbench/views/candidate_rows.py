@@ -160,7 +160,7 @@ def candidate_rows(
     return [
         {
             "id": candidate.id,
-            "recipe": sheet.recipes[row],
+            "recipe": formatting.plain_name(candidate.recipe),
             "method": candidate.recipe.sanitizer,
             "values": [shown_value(axis, sheet.rows[row].get(axis)) for axis in view.axes],
             "marks": marks(candidate, efficient=bool(efficient[row]), knee=knee, knee_axes=knee_axes),

@@ -56,6 +56,7 @@ class CorrelationDifference(FidelityMeasure):
         "0 to 2",
         sentence="correlations of two attributes are off by {} on average",
         baseline="with every attribute drawn by itself",
+        ends=("correlations as in the original", "correlations turned around"),
     )
 
     def compared(self, release: Release, true: SingleValues, released: SingleValues) -> Iterator[Measurement]:

@@ -68,6 +68,7 @@ class KMarginal(FidelityMeasure):
         "0 to 1000",
         sentence="counts of a few attributes together reach {} of 1000 points",
         baseline="with every attribute drawn by itself",
+        ends=("counts as in the original", "no count is right"),
     )
 
     @property

@@ -66,6 +66,7 @@ class Propensity(FidelityMeasure):
         "0% to 100%",
         "share",
         sentence="a decision tree tells released records from original ones to {}",
+        ends=("a decision tree cannot tell the release from the original", "it tells every record apart"),
     )
     version: ClassVar[int] = 2  # equal records of both tables are in the same parts
 
@@ -136,6 +137,7 @@ class TransferLoss(TargetMeasure):
         sentence="a decision tree that learns from the release is right less often, by {}",
         baseline="always guessing the commonest value",
         details={"accuracy": Detail("right, learned from the release")},
+        ends=("learning from the release works as well", "nothing is learned from it"),
     )
 
     def of_target(

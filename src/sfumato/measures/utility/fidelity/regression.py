@@ -66,6 +66,7 @@ class RegressionLoss(TargetMeasure):
         sentence="{} of the confidence intervals of a regression are missed",
         baseline="with every attribute drawn by itself",
         details={"difference": Detail("mean difference of coefficients", "number")},
+        ends=("all confidence intervals are kept", "all are missed"),
     )
 
     def of_target(
