@@ -37,7 +37,10 @@ _ATTACKS = frozenset(
         *("composition-k", "composition-loss"),
     }
 )
+MOST_EXAMPLE_VALUES = 20
+"""A sensitive attribute with more values than this gives no example: none of them is common."""
 _SMALL_SIZES = (3, 5, 11, 20)
+_TIE = 1e-12
 _ONE_IN_ELEVEN = 1 / 11
 _UNRELEASED = ("identifying", "withheld")
 
@@ -178,6 +181,7 @@ class Statements:
             "n_tried": sum(unverified.tried.values()),
             "n_groups": None if group is None else len(records.columns[group].values),
             "classes": self._classes(),
+            "learned": self._learned(),
             "attributes": {name: self._attribute(name) for name in manifest.layout.attributes},
             "alone": [self._alone(names, sensitive) for names, sensitive in self._known_together()],
             "levels": {
@@ -223,6 +227,20 @@ class Statements:
             "median": int(median),
             "below": {str(small): int(sizes[sizes < small].sum()) / n_records for small in _SMALL_SIZES},
         }
+
+    def _learned(self) -> dict[str, Any] | None:
+        """Describe the sensitive value whose share in a group exceeds its share of all records most."""
+        best, example = (_TIE, 0.0), None
+        for values in self.view.sensitive:
+            if self.manifest.layout.type != "people" or len(values.values) > MOST_EXAMPLE_VALUES:
+                continue
+            for share, of_all in zip(values.shares.tolist(), values.priors.tolist(), strict=True):
+                # rounded, so that a tie is one in any order of computing
+                order = round(share - of_all, 9), round(share, 9)
+                if order > best:
+                    best = order
+                    example = {"attribute": values.name, "share": share, "of_all": of_all}
+        return example
 
     def _attribute(self, name: str) -> dict[str, Any]:
         counts = cell_counts(self.tables, name)
@@ -447,6 +465,10 @@ class Statements:
         yield from self._byline(alone=True)
         yield from self._singled_out()
         yield from (_N_ORIGINAL, LABEL, _N_TRIED, LABEL, _N_RECORDS, LABEL if is_synthetic else _N_ORIGINAL)
+        if manifest.layout.type == "people" and self.view.n_records:
+            yield from (pointer("cells", "classes", name) for name in ("smallest", "median"))
+            if self.document["cells"]["learned"] is not None:
+                yield from (pointer("cells", "learned", name) for name in _EXAMPLE)
         yield self._headlines(in_sentence=True)
         if manifest.policy:
             yield pointer("cells", "is_policy_met")
@@ -723,6 +745,7 @@ _N_ORIGINAL, _N_TRIED = pointer("layout", "n_original"), pointer("cells", "n_tri
 _N_RECORDS, _N_SUPPRESSED = pointer("cells", "n_records"), pointer("cells", "n_suppressed")
 _RELEASED = pointer("cells", "released")
 _PARTS = ("exact", "generalised", "withheld")
+_EXAMPLE = ("attribute", "share", "of_all")
 _CLASS_FIELDS = (
     *(pointer("cells", "classes", name) for name in ("n", "smallest", "largest", "median")),
     CLASS_SIZES,

@@ -24,8 +24,8 @@ _NUMBER = re.compile(
     re.ASCII,
 )
 _GROUPED = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?", re.ASCII)
-# Shares have three digits at least, other numbers four: with fewer, 0.5 could stand for 0.54.
-_SHARE_PRECISION, _PRECISION = 0.00501, 0.000501
+# A figure has three digits at least: with fewer, 0.5 could stand for 0.54.
+_PRECISION = 0.00501
 # A share below this is not printed as 100%.
 _SMALLEST_WHOLE = 0.9999995
 _ROUNDING = 1e-9
@@ -67,9 +67,8 @@ def _shows_number(text: str, value: float) -> bool:
         return printed == value
     if number["share"] and printed == 100 and value < _SMALLEST_WHOLE:
         return False
-    precision = _SHARE_PRECISION if number["share"] else _PRECISION
     last_digit = 10.0 ** (int(exponent[1:]) - len(digits.partition(".")[2]))
-    most = min(0.5 * last_digit * (1 + _ROUNDING), precision * abs(expected))
+    most = min(0.5 * last_digit * (1 + _ROUNDING), _PRECISION * abs(expected))
     return abs(printed - expected) <= most + _ROUNDING * abs(expected)
 
 

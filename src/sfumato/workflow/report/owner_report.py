@@ -37,6 +37,7 @@ from sfumato.workflow.report.charts import class_size_curves, frontier_chart, sc
 from sfumato.workflow.report.claim_marks import counted
 from sfumato.workflow.report.glossary import TERMS
 from sfumato.workflow.report.markup import html_templates, inline_picture
+from sfumato.workflow.report.plain_summary import plain_sentences
 from sfumato.workflow.report.table_rows import (
     attribute_rows,
     candidate_rows,
@@ -247,10 +248,10 @@ def _summary(
     else:
         n_efficient = len(frontier.efficient())
         figures.append(("efficient candidates", f"{n_efficient:,}", f"of {n_tried:,} that were tried"))
-    sentences = (
-        [] if subject is None else said(frontier.axes[:2], lambda name: shown(name, subject.value(name)))
-    )
-    return {"figures": figures, "sentences": sentences, "n_tried": n_tried}
+    plain = [] if release is None else plain_sentences(release, class_facts(release))
+    axes = frontier.axes[1:2] if len(plain) > 1 else frontier.axes[:2]
+    sentences = [] if subject is None else said(axes, lambda name: shown(name, subject.value(name)))
+    return {"figures": figures, "plain": plain, "sentences": sentences, "n_tried": n_tried}
 
 
 def released_figure(release: Release) -> tuple[str, str, str]:
@@ -262,14 +263,13 @@ def released_figure(release: Release) -> tuple[str, str, str]:
 
 
 def _figure(frontier: Frontier, subject: Candidate, axis: str) -> tuple[str, str, str]:
-    ends = {"as-is": "published as it is", "suppress-quasi-identifiers": "with quasi-identifiers withheld"}
-    hints = []
-    for sanitizer, phrase in ends.items():
-        extreme = next((c for c in frontier.candidates if c.recipe.sanitizer == sanitizer), None)
-        value = None if extreme is None else extreme.value(axis)
-        if value is not None:
-            hints.append(f"{formatting.value_of(axis, value)} {phrase}")
-    hint = "; ".join(filter(None, [formatting.direction(frontier.better(axis)), ", ".join(hints)]))
+    hints = [
+        f"{formatting.value_of(axis, value)} for {words}"
+        for words, value in frontier.trivial_values(axis).items()
+        if value is not None
+    ]
+    scale = formatting.scale_words(axis, frontier.better(axis))
+    hint = "; ".join(filter(None, [scale, ", ".join(hints)]))
     return formatting.measure_words(axis).title, shown(axis, subject.value(axis)), hint
 
 
@@ -281,9 +281,9 @@ def _as_it_stands(frontier: Frontier) -> int | None:
 
 
 def said(axes: tuple[str, ...], told: Callable[[str], str]) -> list[str]:
-    """Explain what the axes and the smallest class mean for people, if there are words for them."""
+    """Explain what the axes mean for people, if there are words for them."""
     said = []
-    for measure in dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]]):
+    for measure in axes:
         value = told(measure)
         if value != "not applicable":
             known = formatting.measure_words(measure)

@@ -70,12 +70,14 @@ from sfumato.workflow.report.glossary import TERMS
 from sfumato.workflow.report.owner_report import (
     SIDES,
     cell_facts,
+    class_facts,
     frame,
     printed_time,
     published_sections,
     recipe_facts,
     shares_below,
 )
+from sfumato.workflow.report.plain_summary import plain_sentences
 from sfumato.workflow.report.singled_out import singled_out
 from sfumato.workflow.report.table_rows import asked_words, detail_words, limit_means, shown
 
@@ -454,15 +456,19 @@ class ManifestStatements:
             found = found or named(self.chosen.measurements, axis)
             if not found:
                 continue
-            if self.claimed_value(axis) is not None:
-                value = self.claimed_value(axis)
+            value = self.claimed_value(axis)
+            if value is not None:
                 place, statements = next(
                     (at, each)
                     for at, each in enumerate(self.claims)
                     if each in named(self.claims, axis) and each.value == value
                 )
                 here: tuple[str | int, ...] = ("claims", place)
-                shown_value, is_checked = self.value(axis), True
+                where = self._place_of(axis, value)
+                shown_value, is_checked = (
+                    mark(where, json_value(value), formatting.briefly(axis, value)),
+                    True,
+                )
                 parameters: Any = self.manifest.claims[place].parameters
             else:
                 figures = self.of_owner(axis)
@@ -525,7 +531,7 @@ def marked_band(here: tuple[str | int, ...], measure: str, band: Band | None) ->
     if band is None:
         return mark(pointer(*here), None, "not applicable")
     low, high = (
-        mark(pointer(*here, name), end, formatting.value_of(measure, numeral(end)))
+        mark(pointer(*here, name), end, formatting.briefly(measure, numeral(end)))
         for name, end in (("low", band.low), ("high", band.high))
     )
     return low if band.low == band.high else Markup("between {} and {}").format(low, high)
@@ -546,8 +552,11 @@ def _summary(statements: ManifestStatements) -> dict[str, Any]:
         return escape(explained(text)) if text.strip() else escape(text)
 
     axes = tuple(statements.manifest.unverified.headline)
+    sizes = class_facts(statements.written)
+    plain = plain_sentences(statements.written, sizes, mark)
     sentences = []
-    for each in statements.headlines(dict.fromkeys([*axes[:1], "k-anonymity", *axes[1:]])):
+    # what a reader can picture takes the place of the privacy measures, which the tables below have
+    for each in statements.headlines(axes[1:] if len(plain) > 1 else axes):
         if "not applicable" not in each.value:
             label = "" if each.is_checked else unverified_label()
             before, _, after = (each.words.sentence or f"{each.words.title} is {{}}").partition("{}")
@@ -557,6 +566,7 @@ def _summary(statements: ManifestStatements) -> dict[str, Any]:
     figures = [(each.words.title, each, each.direction) for each in statements.headlines(axes)]
     return {
         "figures": figures,
+        "plain": plain,
         "sentences": sentences,
         "released_figures": list(_released_figures(statements)),
     }
