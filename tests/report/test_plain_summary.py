@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.models import KAnonymity, ProbabilisticDiversity
-from sfumato.results.release import LinkedRelease
+from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers import Anatomy, AsIs, Bucketize, Laplace, Mondrian, SuppressQuasiIdentifiers
 from sfumato.verification.page_markup import read_page
 from sfumato.workflow.report.plain_summary import most_telling, plain_sentences

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 _USUAL_CLASS = 11
 """The smallest class that the public may get, unless the policy asks for another."""
+_TIE = 1e-9
 _FEWEST_HALVINGS = 0.75
 """A table that can be halved less often for each quasi-identifier loses more than half of its information, in
 three of four cases and more: `benchmarks/small_tables.py`."""
@@ -62,8 +63,10 @@ def size_warning(project: Project, frontier: Frontier) -> str:
         (c for c in frontier.candidates if c.recipe.sanitizer == "suppress-quasi-identifiers"), None
     )
     n_records = None if withheld is None else withheld.value("k-anonymity")
-    k = project.policy.get("k-anonymity", Limit()).at_least
     if n_records is None:
         return ""
+    limits = project.policy.limits_by_measure
+    risk = limits.get("reidentification-risk", Limit()).at_most
+    k = max(limits.get("k-anonymity", Limit()).at_least, math.ceil(1 / risk - _TIE) if risk > 0 else 1)
     n_names = len(project.schema.quasi_identifiers)
     return too_small(int(n_records), n_names, k if k > 1 else _USUAL_CLASS)
