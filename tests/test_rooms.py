@@ -121,3 +121,13 @@ def test_no_stem_is_used_twice_within_a_room() -> None:
         if path.stem not in ("__init__", "base") and (place := room_of(name)) is not None:
             stems.setdefault(f"{ORDER[place]}/{path.stem}", []).append(name)
     assert [names for names in stems.values() if len(names) > 1] == []
+
+
+def test_one_module_imports_opendp() -> None:
+    importing = {
+        module
+        for module, path in modules()
+        for name in imported(ast.parse(path.read_text("utf-8")))
+        if name.partition(".")[0] == "opendp"
+    }
+    assert importing == {"sfumato.sanitizers.opendp"}

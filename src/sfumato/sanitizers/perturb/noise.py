@@ -18,6 +18,7 @@ from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError, suggestion
 from sfumato.sanitizers.base import PrivacyBudget
+from sfumato.sanitizers.opendp import opendp
 
 AddNoise = Callable[[Floats, float], Floats]
 """A source of noise: returns numbers with noise of a scale."""
@@ -152,11 +153,9 @@ def _rounded_up(width: float) -> float:
 
 
 def _add_opendp_noise(values: Floats, scale: float) -> Floats:
-    import opendp.prelude as opendp
-
-    opendp.enable_features("contrib")
-    domain = opendp.vector_domain(opendp.atom_domain(T=float, nan=False))
-    add_noise = opendp.m.make_laplace(domain, opendp.l1_distance(T=float), scale=scale)
+    dp = opendp()
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False))
+    add_noise = dp.m.make_laplace(domain, dp.l1_distance(T=float), scale=scale)
     return np.array(add_noise(values.tolist()), dtype=np.float64)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.runtime.arrays import Floats, Integers
-from sfumato.runtime.errors import UserError
+from sfumato.sanitizers.opendp import opendp_with_mbi
 from sfumato.sanitizers.synthesize.private_synthesis import Model, SingleCounts
 from sfumato.sanitizers.synthesize.tree_model import Counted, distribute, fit_tree
 
@@ -95,7 +95,7 @@ def fit_field(singles: SingleCounts, rho: float, sensitivity: int, *, degree: in
     degree, rounds
         How many attributes are counted together at most, and the number of rounds that share the budget.
     """
-    dp = _opendp_with_mbi()
+    dp = opendp_with_mbi()
     several = [place for place, values in enumerate(singles.known) if len(values) > 1]
     if len(several) < 2:
         return fit_tree(singles.total, singles.single, {})
@@ -172,17 +172,3 @@ def _name(place: int) -> str:
 
 def _place(name: str) -> int:
     return int(name.removeprefix("attribute-"))
-
-
-def _opendp_with_mbi() -> Any:
-    try:
-        import mbi  # noqa: F401
-        import opendp.prelude as opendp
-        import pandas  # noqa: F401
-        import polars  # noqa: F401
-    except ImportError as error:
-        raise UserError(
-            f"the method aim needs OpenDP's extra mbi ({error.name} is missing): pip install 'sfumato[aim]'"
-        ) from None
-    opendp.enable_features("contrib")
-    return opendp

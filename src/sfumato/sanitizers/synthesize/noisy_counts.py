@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.runtime.errors import ParameterError
+from sfumato.sanitizers.opendp import opendp
 
 _RHOS = [10 ** (place / 1000) for place in range(-9000, 2001)]
 """The budgets to choose from; beyond the last one there is hardly any noise, and the accountant overflows."""
@@ -29,7 +30,7 @@ def rho_of(epsilon: float, delta: float) -> float:
     >>> 0.02 < rho_of(1.0, 1e-6) < 0.03
     True
     """
-    dp = _opendp()
+    dp = opendp()
 
     def is_too_much(rho: float) -> bool:
         noise = dp.m.make_gaussian(dp.atom_domain(T=int), dp.absolute_distance(T=float), scale=_scale(rho, 1))
@@ -55,7 +56,7 @@ def with_noise(counts: Integers, rho: float, sensitivity: int) -> Floats:
     sensitivity
         How many records one person may have, which is how much one person changes the counts.
     """
-    dp = _opendp()
+    dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.l2_distance(T=float)
     noise = dp.m.make_gaussian(*space, scale=_scale(rho, sensitivity))
     _check_spent(noise.map(float(sensitivity)), rho)
@@ -79,7 +80,7 @@ def frequent_with_noise(
     sensitivity
         How many records one person may have.
     """
-    dp = _opendp()
+    dp = opendp()
     space = (
         dp.map_domain(dp.atom_domain(T=int), dp.atom_domain(T=int)),
         dp.l02inf_distance(dp.absolute_distance(T=int)),
@@ -102,7 +103,7 @@ def frequent_with_noise(
 
 def noisy_largest(scores: Sequence[int], rho: float, sensitivity: int) -> int:
     """Return the index of a large score, by the exponential mechanism (with Gumbel noise)."""
-    dp = _opendp()
+    dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.linf_distance(T=int)
     choice = dp.m.make_noisy_max(*space, dp.zero_concentrated_divergence(), scale=_scale(rho, sensitivity))
     _check_spent(choice.map(sensitivity), rho)
@@ -122,10 +123,3 @@ def _scale(rho: float, sensitivity: int) -> float:
 def _check_spent(spent: float, rho: float) -> None:
     if spent > rho:
         raise ParameterError(f"a measurement would spend rho = {spent:g} where {rho:g} is left; ask for less")
-
-
-def _opendp() -> Any:
-    import opendp.prelude as opendp
-
-    opendp.enable_features("contrib")
-    return opendp
