@@ -56,6 +56,8 @@ def _linked(how: Sanitizer = METHODS[0]) -> LinkedRelease:
     """Make a release with everything that an owner can know, and let it cache what it computes."""
     schema = SCHEMA if not isinstance(how, MST) else Schema(SCHEMA.attributes)
     table = PEOPLE if not isinstance(how, MST) else PEOPLE.select([a.name for a in SCHEMA.attributes])
+    if isinstance(how, MST):
+        schema = schema.with_assumed_public_part(table)
     earlier = sanitize(table, schema, how, seed=2)
     release = sanitize(table, schema, how, seed=1).with_earlier(earlier)
     measure(

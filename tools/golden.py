@@ -141,8 +141,19 @@ def _synthetic(folder: Path) -> None:
 
 
 def _private(folder: Path) -> None:
+    table = sf.Table.from_arrow(visits(1_000))
+    ages = sf.PublicValues(whole=True, bounds=(0, 100))
+    towns = sf.PublicValues(domain=_TOWNS)
+    attributes = (
+        sf.Attribute("patient", "identifying"),
+        sf.Attribute("age", "quasi-identifying", "numeric", sf.Intervals((10, 20)), public=ages),
+        sf.Attribute("town", "quasi-identifying", "categorical", public=towns),
+        sf.Attribute("device", "identifying"),
+        sf.Attribute("diagnosis", "sensitive", "categorical"),
+    )
+    roles = sf.Schema(attributes, people_at_most=10_000)
     sf.publish(
-        sf.sanitize(visits(), schema(), sf.sanitizers.MST(1.0), seed=1),
+        sf.sanitize(table, roles, sf.sanitizers.MST(1.0), seed=1),
         folder,
         ["epsilon"],
         profiles=["nist"],

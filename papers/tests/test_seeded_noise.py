@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato import Recipe, Release, Schema, Table, publish, sanitize
+from sfumato import Attribute, PublicValues, Recipe, Release, Schema, Table, publish, sanitize
 from sfumato.interfaces.cli.catalogue import catalogue
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
@@ -37,9 +37,15 @@ def test_the_same_seed_gives_the_same_noise_and_another_one_does_not(hospital: B
 def test_the_noise_is_as_large_as_that_of_laplace() -> None:
     """The mean distance of Laplace noise from 0 is its scale; 20,000 draws tell it to three per cent."""
     table = Table.from_arrow({"age": [40] * 20_000, "sex": ["f", "m"] * 10_000})
-    schema = Schema.of(age="quasi-identifying", sex="sensitive")
-    for how in (SeededLaplace, Laplace):
-        release = sanitize(table, schema, how(0.5, ranges={"age": 10}, rounded=False), seed=3)
+    ages_in_public = PublicValues(whole=True, bounds=(40, 50))
+    schema = Schema(
+        (
+            Attribute("age", "quasi-identifying", "numeric", public=ages_in_public),
+            Attribute("sex", "sensitive", "categorical"),
+        )
+    )
+    for how in (SeededLaplace(0.5, rounded=False, ranges={"age": 10}), Laplace(0.5, rounded=False)):
+        release = sanitize(table, schema, how, seed=3)
         drawn = np.array(ages(release), dtype=np.float64) - 40
         assert np.abs(drawn).mean() == pytest.approx(20, rel=0.04)
         assert abs(drawn.mean()) < 1

@@ -10,7 +10,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from sfumato import Attribute, Hierarchy, Intervals, Prefixes, Schema, freeze, read_release, sanitize
+from sfumato import (
+    Attribute,
+    Hierarchy,
+    Intervals,
+    Prefixes,
+    Schema,
+    Table,
+    freeze,
+    read_release,
+    sanitize,
+)
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.results.label_parsing import interval_ends
@@ -223,7 +233,8 @@ def test_an_attribute_below_its_lowest_level_stays_there() -> None:
     "how", [Anatomy(2), Laplace(1.0), PRAM(), CartSynthesis()], ids=lambda how: type(how).__name__
 )
 def test_buckets_noise_and_records_that_are_made_up_cannot_be_kept(how: Sanitizer) -> None:
-    release = sanitize(_records(1), SCHEMA, how)
+    records = Table.from_arrow(_records(1))
+    release = sanitize(records, SCHEMA.with_assumed_public_part(records), how)
     with pytest.raises(UserError, match="sanitize the new records by themselves"):
         freeze(release)
 

@@ -191,8 +191,6 @@ def test_every_number_says_what_it_may_be(kind: Any, name: str, parameter: str, 
 
 
 def test_a_bound_is_that_of_every_number_inside() -> None:
-    with pytest.raises(ParameterError, match=r"^laplace: ranges\.age must be at most 1,000,000,000,000,000"):
-        registry.build("sanitizer", "laplace", {"ranges": {"sex": 1, "age": 1e16}})
     with pytest.raises(ParameterError, match=r"^suited: k .* at most 1,000,000,000, not 2,000,000,000$"):
         registry.build("search", "suited", {"k": [5, 2_000_000_000]})
 

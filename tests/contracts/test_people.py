@@ -231,7 +231,8 @@ def seen(release: LinkedRelease, name: str = "diagnosis", *, groups: bool = Fals
 
 @pytest.fixture(scope="module")
 def clinic() -> tuple[Table, Schema]:
-    return SCHEMA.bind(Table.from_arrow(visits(70, 24)))
+    table = Table.from_arrow(visits(70, 24))
+    return SCHEMA.with_assumed_public_part(table).bind(table)
 
 
 @pytest.mark.parametrize("name", SANITIZERS)

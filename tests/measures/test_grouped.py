@@ -126,7 +126,8 @@ def crowd() -> tuple[Table, Schema]:
         Attribute("place", "quasi-identifying"),
         Attribute("ill", "sensitive"),
     )
-    return Table.from_arrow(columns), Schema(attributes)
+    table = Table.from_arrow(columns)
+    return table, Schema(attributes).with_assumed_public_part(table)
 
 
 @pytest.mark.parametrize("attack", [Inference(miners=()), Membership()])

@@ -34,7 +34,7 @@ def letters_and_numbers() -> Bound:
             Attribute("illness", "sensitive"),
         )
     )
-    return schema.bind(table)
+    return schema.with_assumed_public_part(table).bind(table)
 
 
 def seen(release: Release, name: str, how: Any = "columns", cells: Any = "shares") -> list[list[float]]:

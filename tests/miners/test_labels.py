@@ -91,7 +91,7 @@ def test_a_missing_number_is_no_label() -> None:
 
 def test_a_noisy_number_is_a_label_as_it_is_or_the_nearest_value_that_occurs() -> None:
     table, schema = patients()
-    release = sanitize(table, schema, Laplace(5.0, rounded=False))
+    release = sanitize(table, schema.with_assumed_public_part(table), Laplace(5.0, rounded=False))
     noisy = [float(release.cells["age"].domain[code]) for code in release.cells["age"].codes]
     assert told(release, "age", "number") == [{value: 1} for value in noisy]
     ages = np.array(table["age"].domain, dtype=float)

@@ -83,9 +83,13 @@ def project(tmp_path: Path) -> Project:
         [attributes]
         name = { role = "identifying" }
         zip = { role = "quasi-identifying", hierarchy = { prefixes = [4, 3] } }
-        age = { role = "quasi-identifying", kind = "numeric", hierarchy = { intervals = [10, 20] } }
         sex = { role = "quasi-identifying" }
         diagnosis = { role = "sensitive", hierarchy = { csv = "diagnosis.csv" } }
+        [attributes.age]
+        role = "quasi-identifying"
+        kind = "numeric"
+        hierarchy = { intervals = [10, 20] }
+        public = { whole = true, bounds = [0, 100] }
         """,
         encoding="utf-8",
     )

@@ -64,12 +64,21 @@ def test_the_project_file_says_what_to_read() -> None:
 def test_the_project_file_gives_every_column_its_guess() -> None:
     attributes = tomllib.loads(written(PEOPLE))["attributes"]
     assert list(attributes) == list(PEOPLE.names)
-    assert attributes["PLZ"] == {"role": "quasi-identifying", "hierarchy": {"prefixes": [4, 3, 2]}}
+    assert attributes["PLZ"] == {
+        "role": "quasi-identifying",
+        "kind": "categorical",
+        "hierarchy": {"prefixes": [4, 3, 2]},
+    }
     assert attributes["Vorname"] == {"role": "identifying"}
-    assert attributes["Gewicht"] == {"role": "quasi-identifying", "kind": "numeric"}
+    assert attributes["Gewicht"] == {
+        "role": "quasi-identifying",
+        "kind": "numeric",
+        "public": {"whole": False, "bounds": [0, 100]},
+    }
     assert attributes["Geburtsdatum"]["hierarchy"] == {"dates": ["month", "year"], "format": "%d.%m.%Y"}
     ages = tomllib.loads(written(Table.from_arrow({"age": [20, 50, 80]})))["attributes"]["age"]
     assert ages == {
+        "public": {"whole": True, "bounds": [0, 100]},
         "role": "quasi-identifying",
         "kind": "numeric",
         "hierarchy": {"intervals": [5, 10, 20, 40]},

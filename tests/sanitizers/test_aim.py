@@ -17,11 +17,17 @@ import pytest
 from sfumato import Attribute, Schema, Table, sanitize
 from sfumato.runtime.errors import ParameterError, UserError
 from sfumato.sanitizers import AIM
-from sfumato.sanitizers.synthesize import aim, noisy_counts, private_synthesis
+from sfumato.sanitizers.synthesize import aim, noisy_counts, private_records
 from sfumato.sanitizers.synthesize.markov_field import DrawingStep, MarkovField, steps_of
 
 NEEDS_MBI = pytest.mark.skipif(find_spec("mbi") is None, reason="the package mbi is not installed")
-SCHEMA = Schema.of(town="quasi-identifying", job="quasi-identifying", ill="sensitive")
+SCHEMA = Schema(
+    (
+        Attribute("town", "quasi-identifying", "categorical"),
+        Attribute("job", "quasi-identifying", "categorical"),
+        Attribute("ill", "sensitive", "categorical"),
+    )
+)
 
 
 def drawn_table(n: int = 4_000, seed: int = 0) -> Table:
@@ -89,12 +95,12 @@ def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.Monkey
             spent.append(given[1])
             return original(*given)
 
-        monkeypatch.setattr(private_synthesis, name, counted)
+        monkeypatch.setattr(private_records, name, counted)
 
-    def field(told: Any, rho: float, sensitivity: int, **_: Any) -> MarkovField:
+    def field(records: Any, rho: float, **_: Any) -> MarkovField:
         spent.append(rho)
-        assert sensitivity == 1
-        return MarkovField((), len(told.known))
+        assert records.sensitivity == 1
+        return MarkovField((), len(records.known))
 
     monkeypatch.setattr(aim, "fit_field", field)
     sanitize(drawn_table(), SCHEMA, AIM(epsilon=2.0, delta=1e-5))

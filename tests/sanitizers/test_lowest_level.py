@@ -41,7 +41,8 @@ def people(age: int = 1, land: int = 1) -> tuple[Table, Schema]:
             Attribute("ill", "sensitive"),
         )
     )
-    return schema.bind(Table.from_arrow({"age": AGES, "land": LANDS, "ill": list("abcdefabcd")}))
+    table = Table.from_arrow({"age": AGES, "land": LANDS, "ill": list("abcdefabcd")})
+    return schema.with_assumed_public_part(table).bind(table)
 
 
 def written(how: Any, **lowest: int) -> list[tuple[str, str]]:
@@ -144,6 +145,7 @@ def test_it_stands_in_the_project_file_and_binds_every_search(tmp_path: Path) ->
         'policy.recipient = "none"\n[data]\npath = "people.csv"\n'
         '[attributes.age]\nrole = "quasi-identifying"\nkind = "numeric"\n'
         "hierarchy = { intervals = [5, 10] }\nlowest-level = 1\n"
+        "public = { whole = true, bounds = [0, 100] }\n"
         '[attributes.ill]\nrole = "sensitive"\n'
         '[[candidates]]\nsanitizer = "laplace"\n[[candidates]]\nsearch = "lattice-front"\n'
         '[[candidates]]\nsearch = "evolution"\nproblem = "suppression"\npopulation = 20\ngenerations = 5\n'

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sfumato import Attribute, Hierarchy, Intervals, Schema, Table, measure, sanitize
-from sfumato.runtime.errors import ParameterError
+from sfumato import Attribute, Hierarchy, Intervals, PublicValues, Schema, Table, measure, sanitize
+from sfumato.runtime.errors import ParameterError, SchemaError
 from sfumato.sanitizers import MST
-from sfumato.sanitizers.synthesize import dp_binning, mst, noisy_counts, private_synthesis
+from sfumato.sanitizers.base import RareValues
+from sfumato.sanitizers.synthesize import dp_binning, mst, noisy_counts, private_records
+from sfumato.sanitizers.synthesize.private_records import PrivateRecords
 
 Bound = tuple[Table, Schema]
 
@@ -26,23 +28,24 @@ def drawn_table(n: int = 3_000, seed: int = 0) -> Table:
     return Table.from_arrow({name: each.tolist() for name, each in columns.items()})
 
 
+WHOLE = PublicValues(whole=True)
 SCHEMA = Schema(
     (
         Attribute(
             "town",
             "quasi-identifying",
+            "categorical",
             hierarchy=Hierarchy.nested({"north": ["A", "B", "D"], "south": ["C"]}),
         ),
-        Attribute("age", "quasi-identifying", "numeric", Intervals((5, 10))),
-        Attribute("job", "sensitive"),
+        Attribute("age", "quasi-identifying", "numeric", Intervals((5, 10)), public=WHOLE),
+        Attribute("job", "sensitive", "categorical"),
     )
 )
 
 
 def measuring(monkeypatch: pytest.MonkeyPatch, name: str, instead: Callable[..., Any]) -> None:
-    """Let every module that measures do it with something else."""
-    for module in (mst, private_synthesis):
-        monkeypatch.setattr(module, name, instead, raising=False)
+    """Let the records be measured with something else."""
+    monkeypatch.setattr(private_records, name, instead)
 
 
 def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +124,9 @@ def test_a_person_changes_no_measured_number_by_more_than_their_records(
         frequent = answering(lambda counts: (np.arange(len(counts)), counts + 0.0))
         measuring(monkeypatch, "frequent_with_noise", frequent)
         measuring(monkeypatch, "noisy_largest", answering(lambda scores: int(scores.argmax())))
-        mst.count_along_tree([each[stays] for each in keys], 1.0, 1e-6, most)
+        # which keys are declared is the same of both tables
+        declared = [(False,) * size for size in (3, 2, 6, 4)]
+        mst.count_along_tree(PrivateRecords([each[stays] for each in keys], declared, 1.0, 1e-6, most))
         return asked
 
     answers: list[Any] = []
@@ -164,7 +169,13 @@ def test_fractions_are_drawn_evenly_within_their_interval_and_missing_values_sta
     numbers = [0.25, 0.75, None, 1.5] * 300
     table = Table.from_arrow({"age": numbers, "town": ["A"] * 1_200, "job": ["x"] * 1_200})
     schema = Schema(
-        (SCHEMA["town"], Attribute("age", "quasi-identifying", "numeric", Intervals((1,))), SCHEMA["job"])
+        (
+            SCHEMA["town"],
+            Attribute(
+                "age", "quasi-identifying", "numeric", Intervals((1,)), public=PublicValues(whole=False)
+            ),
+            SCHEMA["job"],
+        )
     )
     ages = sanitize(table, schema, MST(epsilon=20.0)).to_arrow()["age"].to_pylist()
     assert ages.count(None) == pytest.approx(300, abs=15)
@@ -175,8 +186,10 @@ def test_fractions_are_drawn_evenly_within_their_interval_and_missing_values_sta
 
 def test_an_attribute_of_which_no_value_is_common_is_withheld_and_said_so() -> None:
     table = Table.from_arrow({"town": ["A", "B"] * 200, "job": ["x"] * 400, "card": list(range(400))})
-    schema = Schema.of(town="quasi-identifying", job="sensitive", card="insensitive")
-    release = sanitize(table, schema, MST(epsilon=5.0))
+    card = Attribute("card", "insensitive", "numeric", public=WHOLE)
+    schema = Schema((SCHEMA["town"], SCHEMA["job"], card))
+    with pytest.warns(RareValues, match=r"No value of card .* declare wider intervals"):
+        release = sanitize(table, schema, MST(epsilon=5.0))
     assert set(release.to_arrow()["card"].to_pylist()) == {"*"}
     assert any("No value of card" in note for note in release.notes)
 
@@ -221,3 +234,92 @@ def test_a_parameter_that_means_nothing_is_refused(parameters: dict[str, Any]) -
 def test_an_epsilon_that_leaves_nothing_to_tell_is_refused() -> None:
     with pytest.raises(ParameterError, match="leaves nothing"):
         noisy_counts.rho_of(1e-9, 1e-9)
+
+
+# What is public
+
+
+def ages(*others: float) -> Table:
+    """Return 3,000 whole ages, with others in the place of the first ones."""
+    numbers = [*others, *(20 + place % 60 for place in range(len(others), 3_000))]
+    return Table.from_arrow({"age": numbers})
+
+
+def one_column(public: PublicValues, widths: tuple[float, ...] = (5,)) -> Schema:
+    return Schema((Attribute("age", "quasi-identifying", "numeric", Intervals(widths), public=public),))
+
+
+def test_one_fraction_among_whole_numbers_is_refused_where_wholeness_is_declared() -> None:
+    with pytest.raises(SchemaError, match=r"'age' is declared public with whole = true, but some of its"):
+        sanitize(ages(30.5), one_column(WHOLE), MST(epsilon=0.5))
+
+
+def test_one_fraction_among_whole_numbers_does_not_decide_whether_there_are_fractions() -> None:
+    schema = one_column(PublicValues(whole=False))
+    for table in (ages(), ages(30.5)):
+        for _ in range(5):
+            released = sanitize(table, schema, MST(epsilon=0.5)).to_arrow()["age"].to_pylist()
+            assert any(age != round(age) for age in released)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "line"),
+    [
+        (Attribute("age", "quasi-identifying"), 'kind = "numeric"'),
+        (Attribute("age", "quasi-identifying", "numeric"), r"public = \{ whole = true \}"),
+    ],
+)
+def test_what_is_not_declared_is_refused_with_the_line_to_paste(attribute: Attribute, line: str) -> None:
+    with pytest.raises(SchemaError, match=rf"^mst takes nothing .* write under \[attributes\.age\]: {line}$"):
+        sanitize(ages(), Schema((attribute,)), MST())
+
+
+def test_a_table_of_more_people_than_declared_is_refused() -> None:
+    few = Schema(one_column(WHOLE).attributes, people_at_most=2_999)
+    with pytest.raises(SchemaError, match=r"more people than people-at-most = 2999 declares"):
+        sanitize(ages(), few, MST())
+
+
+def test_numbers_beyond_declared_bounds_count_as_the_nearest_and_drawn_ones_lie_within() -> None:
+    schema = one_column(PublicValues(whole=True, bounds=(22, 71)))
+    released = sanitize(ages(-900, 4_000), schema, MST(epsilon=100.0)).to_arrow()["age"].to_pylist()
+    assert (min(released), max(released)) == (22, 71)
+    # the last interval is cut to 70 and 71, which share the 501 people of 70 years and more
+    assert released.count(71) == pytest.approx(250, abs=30)
+
+
+def test_a_declared_value_that_nobody_has_changes_nothing_of_what_is_known() -> None:
+    """With a declared domain the values that are known do not depend on which of them occur."""
+    town = Attribute("town", "quasi-identifying", "categorical", public=PublicValues(domain=("A", "B", "C")))
+    for towns in (["A"] * 400, ["A"] * 399 + ["B"]):
+        release = sanitize(Table.from_arrow({"town": towns}), Schema((town,)), MST(epsilon=1.0))
+        assert release.cells["town"].domain == ("A", "B", "C")
+
+
+def test_a_value_beyond_the_declared_domain_is_released_only_if_it_is_common() -> None:
+    town = Attribute("town", "quasi-identifying", "categorical", public=PublicValues(domain=("A",)))
+    table = Table.from_arrow({"town": ["A"] * 500 + ["B"] * 500 + ["C"]})
+    released = sanitize(table, Schema((town,)), MST(epsilon=3.0)).to_arrow()["town"].to_pylist()
+    assert set(released) == {"A", "B"}
+
+
+def test_values_that_are_mostly_too_rare_are_warned_of() -> None:
+    cards = [f"c{place}" for place in range(700)] + ["common"] * 300
+    schema = Schema((Attribute("card", "insensitive", "categorical"),))
+    with pytest.warns(RareValues, match=r"Most values of card are too rare .* \d\d% of the records"):
+        sanitize(Table.from_arrow({"card": cards}), schema, MST(epsilon=3.0))
+
+
+def test_a_method_cannot_spend_more_than_the_budget() -> None:
+    records = PrivateRecords([np.arange(10)], [(False,) * 10], 1.0, 1e-6, 1)
+    records.count_records(0.6)
+    with pytest.raises(ParameterError, match="more than is left"):
+        records.count_values(0, 0.6, 1e-6)
+    with pytest.raises(ParameterError, match="more than is left"):
+        PrivateRecords([np.arange(10)], [(False,) * 10], 1.0, 1e-6, 1).count_values(0, 0.5, 1e-5)
+
+
+def test_a_method_has_no_name_for_the_records_themselves() -> None:
+    records = PrivateRecords([np.arange(10)], [(False,) * 10], 1.0, 1e-6, 1)
+    arrays = {name for name, value in vars(records).items() if isinstance(value, (tuple, np.ndarray))}
+    assert all(name.startswith("_PrivateRecords__") for name in arrays)

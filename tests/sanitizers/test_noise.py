@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from sfumato import Recipe, Schema, Table, measure, sanitize
+from sfumato import Attribute, PublicValues, Recipe, Schema, Table, measure, sanitize
 from sfumato.reading import datasets
 from sfumato.results.frontier import Candidate, Frontier
-from sfumato.runtime.errors import ParameterError
+from sfumato.results.release import LinkedRelease
+from sfumato.runtime.errors import ParameterError, SchemaError
 from sfumato.sanitizers import Laplace
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.publish.publication_request import Evidence, PublicationRequest
@@ -41,12 +43,23 @@ def people(n_records: int = 8) -> Table:
     )
 
 
+def blurred(table: Table, schema: Schema, how: Laplace, **more: Any) -> LinkedRelease:
+    """Make a release with a public part read from the records."""
+    return sanitize(table, schema.with_assumed_public_part(table), how, **more)
+
+
+def bounded(low: float, high: float) -> Schema:
+    """Return the schema of one column of numbers with declared bounds."""
+    public = PublicValues(whole=False, bounds=(low, high))
+    return Schema((Attribute("x", "quasi-identifying", "numeric", public=public),))
+
+
 def noise_of(values: list[float], how: Laplace, seed: int = 0) -> np.ndarray[Any, Any]:
     """Return the noise that each record got; a second column tells which record is which."""
     who = [f"p{number}" for number in range(len(values))]
     table = Table.from_arrow({"x": values, "who": who})
     schema = Schema.of(x="quasi-identifying", who="insensitive")
-    released = sanitize(table, schema, how, seed=seed).to_arrow()
+    released = blurred(table, schema, how, seed=seed).to_arrow()
     noisy = dict(zip(released["who"].to_pylist(), released["x"].to_pylist(), strict=True))
     return np.array([noisy[person] - value for person, value in zip(who, values, strict=True)])
 
@@ -54,7 +67,7 @@ def noise_of(values: list[float], how: Laplace, seed: int = 0) -> np.ndarray[Any
 class TestScale:
     @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
     def test_the_mean_absolute_noise_is_the_range_rounded_up_over_epsilon(self, epsilon: float) -> None:
-        values = np.linspace(20.25, 102.25, 20_000).tolist()
+        values = np.linspace(20.25, 92.25, 20_000).tolist()
         noise = noise_of(values, Laplace(epsilon))
         assert np.abs(noise).mean() == pytest.approx(100 / epsilon, rel=0.05)
         assert abs(noise.mean()) < 0.05 * 100 / epsilon
@@ -64,31 +77,30 @@ class TestScale:
         noise = noise_of(values, Laplace(2.0))
         assert stats.kstest(noise, stats.laplace(scale=100 / 2).cdf).pvalue > 1e-6
 
-    def test_a_given_range_replaces_that_of_the_data(self) -> None:
-        values = (np.arange(20_000) % 10 + 0.5).tolist()
-        assert np.abs(noise_of(values, Laplace(1.0, ranges={"x": 120.0}))).mean() == pytest.approx(
-            120, rel=0.05
-        )
+    def test_the_range_is_that_of_the_declared_bounds(self) -> None:
+        table = Table.from_arrow({"x": [5.5] * 20_000})
+        noisy = np.array(sanitize(table, bounded(0, 120), Laplace(1.0)).to_arrow()["x"].to_pylist())
+        assert np.abs(noisy - 5.5).mean() == pytest.approx(120, rel=0.05)
 
     def test_every_record_has_noise_of_its_own(self) -> None:
         # 500 equal records are one row of the table, and get 500 noises
         table = Table.from_arrow({"x": [0.5] * 500 + [99.5]})
         assert table.n_rows == 2
-        release = sanitize(table, Schema.of(x="quasi-identifying"), Laplace(1.0))
+        release = blurred(table, Schema.of(x="quasi-identifying"), Laplace(1.0))
         assert release.n_records == 501
         assert len(set(release.to_arrow()["x"].to_pylist())) > 450
 
     def test_the_noise_of_two_attributes_is_not_the_same(self) -> None:
         table = Table.from_arrow({"x": np.arange(300) + 0.5, "y": np.arange(300) + 0.5})
-        written = sanitize(
-            table, Schema.of(x="quasi-identifying", y="quasi-identifying"), Laplace(1.0)
-        ).to_arrow()
+        schema = Schema.of(x="quasi-identifying", y="quasi-identifying")
+        written = blurred(table, schema, Laplace(1.0)).to_arrow()
         assert written["x"].to_pylist() != written["y"].to_pylist()
 
-    def test_values_beyond_a_given_range_are_drawn_in(self) -> None:
+    def test_values_beyond_the_declared_bounds_are_drawn_in(self) -> None:
         # else more could be told about them than epsilon promises
-        noise = noise_of([0.0, 1000.0], Laplace(1e6, ranges={"x": 10.0}, rounded=False))
-        assert noise == pytest.approx([0.0, -990.0], abs=0.01)
+        table = Table.from_arrow({"x": [-1.0, 1000.0]})
+        noisy = sanitize(table, bounded(0, 10), Laplace(1e6)).to_arrow()["x"].to_pylist()
+        assert sorted(noisy) == pytest.approx([0.0, 10.0], abs=0.01)
 
 
 class TestRepeating:
@@ -101,7 +113,7 @@ class TestRepeating:
         assert Laplace.repeatable is False
 
     def test_a_recipe_survives_json(self) -> None:
-        how = Laplace(0.25, ("age",), {"age": 100.0}, rounded=False)
+        how = Laplace(0.25, ("age",), rounded=False)
         assert Recipe.from_json(Recipe.of(how, seed=1).to_json()).build() == how
 
 
@@ -114,31 +126,31 @@ class TestCells:
     @settings(max_examples=30)
     def test_whole_numbers_stay_whole_and_missing_ones_missing(self, values: list[int | None]) -> None:
         table = Table.from_arrow({"x": pa.array(values, pa.int64())})
-        written = sanitize(table, Schema.of(x="quasi-identifying"), Laplace(0.5)).to_arrow()["x"]
+        written = blurred(table, Schema.of(x="quasi-identifying"), Laplace(0.5)).to_arrow()["x"]
         assert written.null_count == values.count(None)
         assert pa.types.is_integer(written.type)
 
     def test_whole_numbers_may_be_left_unrounded(self) -> None:
         table = Table.from_arrow({"x": list(range(30))})
         how = Laplace(0.5, rounded=False)
-        written = sanitize(table, Schema.of(x="quasi-identifying"), how).to_arrow()["x"]
+        written = blurred(table, Schema.of(x="quasi-identifying"), how).to_arrow()["x"]
         assert pa.types.is_floating(written.type)
         assert any(value != round(value) for value in written.to_pylist())
 
     def test_fractions_are_not_rounded(self) -> None:
         table = Table.from_arrow({"x": [0.5, 1.0, 2.25] * 10})
-        written = sanitize(table, Schema.of(x="quasi-identifying"), Laplace(1.0)).to_arrow()["x"].to_pylist()
+        written = blurred(table, Schema.of(x="quasi-identifying"), Laplace(1.0)).to_arrow()["x"].to_pylist()
         assert sum(value != round(value) for value in written) > 25
 
     def test_missing_values_stay_with_their_records(self) -> None:
         table = Table.from_arrow({"x": [1, None, 9, None], "who": list("abcd")})
         schema = Schema.of(x="quasi-identifying", who="insensitive")
-        written = sanitize(table, schema, Laplace(1.0)).to_arrow().to_pylist()
+        written = blurred(table, schema, Laplace(1.0)).to_arrow().to_pylist()
         assert {record["who"] for record in written if record["x"] is None} == {"b", "d"}
 
     def test_every_other_attribute_stays_exact(self) -> None:
         table = people()
-        release = sanitize(table, SCHEMA, Laplace(1.0, ("pay",)))
+        release = blurred(table, SCHEMA, Laplace(1.0, ("pay",)))
         names = ("age", "sex", "ill")
         before, after = (
             Counter(tuple(record[name] for name in names) for record in each.to_arrow().to_pylist())
@@ -149,12 +161,12 @@ class TestCells:
         assert release.cells["age"].sets is not None
 
     def test_all_numeric_quasi_identifiers_are_blurred_by_default(self) -> None:
-        release = sanitize(people(), SCHEMA, Laplace(1.0))
+        release = blurred(people(), SCHEMA, Laplace(1.0))
         assert [name for name, cells in release.cells.items() if cells.sets is None] == ["age", "pay"]
 
     def test_a_numeric_sensitive_attribute_is_left_alone(self) -> None:
         table = Table.from_arrow({"age": [1, 2, 3], "pay": [10, 20, 30]})
-        release = sanitize(table, Schema.of(age="quasi-identifying", pay="sensitive"), Laplace(1.0))
+        release = blurred(table, Schema.of(age="quasi-identifying", pay="sensitive"), Laplace(1.0))
         assert sorted(release.to_arrow()["pay"].to_pylist()) == [10, 20, 30]
 
     def test_no_record_is_lost_or_invented(self, adult: Bound) -> None:
@@ -165,36 +177,47 @@ class TestCells:
 
 class TestMeasures:
     def test_a_loss_of_sets_does_not_apply_and_says_why(self) -> None:
-        release = sanitize(people(), SCHEMA, Laplace(1.0))
+        release = blurred(people(), SCHEMA, Laplace(1.0))
         for taken in measure(release, ["general-loss", "total-loss"]):
             assert not taken.applicable
             assert taken.detail["reason"] == "it takes released values for true ones, and values were changed"
 
     def test_classes_of_changed_values_are_not_judged(self) -> None:
-        release = sanitize(people(), SCHEMA, Laplace(1.0))
+        release = blurred(people(), SCHEMA, Laplace(1.0))
         names = ["k-anonymity", "privacy-loss", "reidentification-risk"]
         assert not any(taken.applicable for taken in measure(release, names))
 
     def test_what_a_researcher_loses_does_apply(self) -> None:
-        release = sanitize(people(), SCHEMA, Laplace(1.0))
+        release = blurred(people(), SCHEMA, Laplace(1.0))
         names = ["suppression-loss", "utility-loss", "kl-divergence"]
         assert all(taken.applicable for taken in measure(release, names))
 
 
 class TestPromise:
     def test_what_is_guaranteed_is_said_and_no_more(self) -> None:
-        (note,) = sanitize(people(), SCHEMA, Laplace(0.5, ranges={"age": 100.0, "pay": 10.0})).notes
+        (note,) = blurred(people(), SCHEMA, Laplace(0.5)).notes
         assert note == (
             "Each value of age, pay is 0.5-differentially private by itself; all 2 of a person together 1. "
-            "Nothing is promised for the other attributes, nor for whether a person is in the table."
+            "Nothing is promised for the other attributes, nor for whether a person is in the table. "
+            "Bounds and wholeness are taken as known to everybody. Figures that compare the release with the "
+            "original are not covered."
         )
 
-    def test_a_range_that_is_taken_from_the_data_is_told(self) -> None:
-        (note,) = sanitize(people(), SCHEMA, Laplace(0.5, ranges={"age": 100.0})).notes
-        assert note.endswith(" The range of pay is that of the data, rounded up, and is given away.")
+    @pytest.mark.parametrize("extreme", [70, 30.5])
+    def test_the_oldest_person_and_one_fraction_change_neither_range_nor_rounding(
+        self, extreme: float
+    ) -> None:
+        public = PublicValues(whole=False, bounds=(0, 100))
+        schema = Schema((Attribute("x", "quasi-identifying", "numeric", public=public),))
+        ages = [30.0] * 2_000
+        spreads = [
+            np.std(sanitize(Table.from_arrow({"x": each}), schema, Laplace(1.0)).to_arrow()["x"].to_pylist())
+            for each in (ages, [*ages[1:], extreme])
+        ]
+        assert spreads == pytest.approx([100 * math.sqrt(2)] * 2, rel=0.15)
 
     def test_one_attribute_is_not_added_up_even_if_it_is_named_twice(self) -> None:
-        (note,) = sanitize(people(), SCHEMA, Laplace(0.5, ("age", "age"), {"age": 90.0})).notes
+        (note,) = blurred(people(), SCHEMA, Laplace(0.5, ("age", "age"))).notes
         assert note.startswith("Each value of age is 0.5-differentially private by itself. Nothing")
 
 
@@ -204,32 +227,43 @@ class TestMistakes:
         with pytest.raises(ParameterError, match=r"epsilon must be (above 0|at most 1,000,000), not"):
             Laplace(epsilon)
 
-    @pytest.mark.parametrize("width", [0.0, -5.0, float("nan"), float("inf")])
-    def test_a_range_is_above_zero(self, width: float) -> None:
-        with pytest.raises(ParameterError, match=r"ranges.*age.* must be (above 0|at most .*), not"):
-            Laplace(1.0, ranges={"age": width})
+    @pytest.mark.parametrize("high", [0.0, -5.0, float("nan"), float("inf")])
+    def test_bounds_are_two_finite_numbers_in_order(self, high: float) -> None:
+        with pytest.raises(SchemaError, match="bounds must be two numbers, the smaller one first"):
+            PublicValues(bounds=(0.0, high))
 
     @pytest.mark.parametrize("name", ["sex", "ill", "agee", "nothing"])
     def test_an_attribute_that_is_no_numeric_quasi_identifier_is_refused(self, name: str) -> None:
-        for how in (Laplace(1.0, (name,)), Laplace(1.0, ranges={name: 5.0})):
-            with pytest.raises(ParameterError, match=f"no numeric quasi-identifier '{name}'"):
-                sanitize(people(), SCHEMA, how)
+        with pytest.raises(ParameterError, match=f"no numeric quasi-identifier '{name}'"):
+            sanitize(people(), SCHEMA, Laplace(1.0, (name,)))
 
     def test_the_nearest_name_is_suggested(self) -> None:
         with pytest.raises(ParameterError, match="did you mean 'age'"):
             sanitize(people(), SCHEMA, Laplace(1.0, ("agee",)))
 
-    def test_one_value_has_no_range(self) -> None:
-        table = Table.from_arrow({"x": [5, 5, None]})
-        with pytest.raises(ParameterError, match="'x' has one value only, so its range is 0; give a range"):
-            sanitize(table, Schema.of(x="quasi-identifying"), Laplace(1.0))
-        release = sanitize(table, Schema.of(x="quasi-identifying"), Laplace(1.0, ranges={"x": 50.0}))
-        assert release.to_arrow()["x"].null_count == 1
+    def test_one_value_and_no_value_have_the_declared_range(self) -> None:
+        for values in ([5, 5, None], [None, None]):
+            table = Table.from_arrow({"x": pa.array(values, pa.int64())})
+            written = sanitize(table, bounded(0, 50), Laplace(1.0)).to_arrow()["x"]
+            assert written.null_count == values.count(None)
 
-    def test_nothing_but_missing_values_is_refused(self) -> None:
-        table = Table.from_arrow({"x": pa.array([None, None], pa.int64())})
-        with pytest.raises(ParameterError, match="'x' has no values"):
-            sanitize(table, Schema.of(x="quasi-identifying"), Laplace(1.0))
+    @pytest.mark.parametrize(
+        ("attribute", "line"),
+        [
+            (Attribute("x", "quasi-identifying"), 'kind = "numeric"'),
+            (Attribute("x", "quasi-identifying", "numeric"), r"public = \{ whole = true \}"),
+            (
+                Attribute("x", "quasi-identifying", "numeric", public=PublicValues(whole=True)),
+                r"public = \{ whole = true, bounds = \[0, 100\] \}",
+            ),
+        ],
+    )
+    def test_what_is_not_declared_is_refused_with_the_line_to_paste(
+        self, attribute: Attribute, line: str
+    ) -> None:
+        said = rf"^laplace takes nothing .* write under \[attributes\.x\]: {line}$"
+        with pytest.raises(SchemaError, match=said):
+            sanitize(Table.from_arrow({"x": [17, 90]}), Schema((attribute,)), Laplace(1.0))
 
     def test_a_table_without_numbers_is_refused(self) -> None:
         table = Table.from_arrow({"sex": ["f", "m"]})
@@ -245,7 +279,7 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
         [attributes]
         name.role = "identifying"
         zip.role = "quasi-identifying"
-        age = { role = "quasi-identifying", kind = "numeric" }
+        age = { role = "quasi-identifying", kind = "numeric", public = { whole = true, bounds = [0, 100] } }
         sex.role = "quasi-identifying"
         diagnosis.role = "sensitive"
 
@@ -253,7 +287,6 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
         sanitizer = "laplace"
         epsilon = [0.1, 1.0]
         attributes = ["age"]
-        ranges = { age = 100 }
         """,
         encoding="utf-8",
     )
@@ -261,7 +294,7 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
     table, schema = project.read()
     rng = np.random.default_rng(0)
     recipes = [recipe for search in project.searches for recipe in search.propose(table, schema, rng)]
-    assert [recipe.build() for recipe in recipes] == [Laplace(e, ("age",), {"age": 100}) for e in (0.1, 1.0)]
+    assert [recipe.build() for recipe in recipes] == [Laplace(e, ("age",)) for e in (0.1, 1.0)]
     recipe = Recipe(recipes[1].sanitizer, recipes[1].parameters, seed=987_654_321)
     taken = tuple(measure(sanitize(table, schema, recipe), project.measures))
     candidate = Candidate("c0ffee00", recipe, taken)

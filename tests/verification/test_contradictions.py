@@ -85,7 +85,7 @@ class TestWhatIsKnownOfMethods:
         }
         table, schema = sf.datasets.hospital()
         dated = {**table.to_arrow().to_pydict(), "came": ["2026-01-05"] * table.n_records}
-        own = sf.Schema((*schema.attributes, sf.Attribute("came", "insensitive")))
+        own = sf.Schema((*schema.attributes, sf.Attribute("came", "insensitive", "categorical")))
         parameters = given.get(name, {})
         if "model" in METHODS[name].parameters and not parameters:
             parameters = {"model": {"k-anonymity": {"k": 2}}}

@@ -6,13 +6,14 @@ unfit for publication: sfumato does not list it, and refuses to publish a releas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato import Schema, Table, register
+from sfumato import PublicValues, Schema, Table, register
 from sfumato.results import LinkedRelease
 from sfumato.sanitizers import Laplace
 
@@ -23,7 +24,16 @@ class SeededLaplace(Laplace):
     """`Laplace` with noise from the seed of the recipe, so that two runs give the same figures.
 
     It protects nobody: anyone who has the seed can subtract the noise, and numbers of limited precision
-    reveal more than the formula says. A release of it cannot be published or written to a file.
+    reveal more than the formula says. A release of it cannot be published or written to a file. It reads the
+    smallest value and wholeness from the records, as the paper does.
+
+    Parameters
+    ----------
+    epsilon, attributes, rounded
+        As in `Laplace`.
+    ranges
+        The difference between the largest and the smallest possible value, by attribute; by default that of
+        the records.
 
     Examples
     --------
@@ -32,6 +42,8 @@ class SeededLaplace(Laplace):
     >>> one.cells["age"].labels == other.cells["age"].labels
     True
     """
+
+    ranges: Mapping[str, float] = field(default_factory=dict)
 
     repeatable: ClassVar[bool] = True
     unfit: ClassVar[str] = "its noise comes from a seed and can be taken off; use laplace"
@@ -42,6 +54,11 @@ class SeededLaplace(Laplace):
         def add_noise(values: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
             return values + rng.laplace(scale=scale, size=len(values))
 
-        names = self.blurred_names(table, schema)
-        note = f"The noise on {', '.join(names)} comes from a seed: it protects nobody. Do not publish this."
-        return self.with_noise(table, schema, names, add_noise, note)
+        known = {}
+        for name in self.blurred_names(table, schema):
+            numbers = table[name].ordered_numbers
+            low = float(np.nanmin(numbers))
+            width = self.ranges.get(name, float(np.nanmax(numbers)) - low)
+            known[name] = PublicValues(whole=table[name].is_whole, bounds=(low, low + width))
+        note = f"The noise on {', '.join(known)} comes from a seed: it protects nobody. Do not publish this."
+        return self.with_noise(table, schema, known, add_noise, note)

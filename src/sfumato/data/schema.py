@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
 from sfumato.data.kinds import CATEGORICAL, Kind, Value, find_kind, kind_named, kind_names
+from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues, assumed_public
 from sfumato.data.survey_columns import no_column, surveyed
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.display import listed
@@ -47,6 +48,8 @@ class Attribute:
         How much the loss of this attribute matters beside the others'.
     lowest_level
         The level of its hierarchy below which a quasi-identifier is never released, whatever the method.
+    public
+        What everyone may know of its values without the records. Methods with differential privacy need it.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Attribute:
     hierarchy: HierarchySource | None = None
     weight: float = 1.0
     lowest_level: int = 0
+    public: PublicValues = NOTHING_PUBLIC
 
     def __post_init__(self) -> None:
         if not 0 <= self.weight < math.inf:
@@ -104,6 +108,8 @@ class Schema:
         each stands for. It is released only where it is an attribute with a role that is released.
     household
         The column that tells who lives together. It is released only as the survey weights are.
+    people_at_most
+        A public upper bound of the number of people in the table. Delta is judged by it.
     given
         Of a bound schema, the one that was bound: its hierarchies know values that did not occur.
 
@@ -122,6 +128,7 @@ class Schema:
     pseudonym: bool = False
     survey_weight: str | None = None
     household: str | None = None
+    people_at_most: int | None = None
     given: Schema | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -133,6 +140,8 @@ class Schema:
             raise SchemaError(
                 f"thousands cannot be {self.thousands!r}; give another mark than the decimal one, or none"
             )
+        if self.people_at_most is not None and self.people_at_most < 1:
+            raise SchemaError(f"people-at-most cannot be {self.people_at_most}; give 1 or more")
         if self.household is not None and self.household == self.survey_weight:
             raise SchemaError(
                 f"column {self.household!r} cannot be both the weight and the household; name two"
@@ -244,6 +253,8 @@ class Schema:
         named = {"person": self.person, "survey weight": self.survey_weight, "household": self.household}
         facts += [(what, name) for what, name in named.items() if name is not None]
         facts += ["pseudonym"] if self.pseudonym else []
+        facts += [(a.name, a.public) for a in self.attributes if a.public != NOTHING_PUBLIC]
+        facts += [("people at most", self.people_at_most)] if self.people_at_most is not None else []
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def bind(self, table: Table, *, is_release: bool = False) -> tuple[Table, Schema]:
@@ -289,6 +300,20 @@ class Schema:
             self, attributes=attributes, person=person, pseudonym=pseudonym, given=self.given or self
         )
         return kept.rewritten(columns), bound_schema
+
+    def with_assumed_public_part(self, table: Table) -> Schema:
+        """Return the schema with a public part read from the records: an assumption, for trying things out.
+
+        Before you publish, replace it by what everyone may know without the records.
+
+        Examples
+        --------
+        >>> table = Table.from_arrow({"age": [31, 42, 57]})
+        >>> schema = Schema.of(age="quasi-identifying").with_assumed_public_part(table)
+        >>> schema["age"].kind, schema["age"].public.bounds, schema.people_at_most
+        ('numeric', (0, 100), 10)
+        """
+        return assumed_public(table, self)
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return which of the columns of a source are released or tell whose a record is; check them all."""
@@ -369,6 +394,27 @@ def bound(schema: Schema, attribute: Attribute, column: Column) -> tuple[Attribu
     _check_lowest(attribute, hierarchy)
     described = replace(attribute, kind=kind.name, hierarchy=hierarchy)
     return described, typed.reordered(hierarchy.values, kind)
+
+
+def with_declared_values(table: Table, schema: Schema) -> tuple[Table, Schema]:
+    """Extend the domains of a bound table by the values that its schema declares public.
+
+    What a method then knows of a declared domain does not depend on which of its values occur.
+    """
+    columns, attributes = dict(table.columns), {a.name: a for a in schema.attributes}
+    for name in schema.released:
+        column, attribute = table[name], schema[name]
+        domain = column.kind.sorted([*column.domain, *attribute.public.values(column.kind)])
+        if len(domain) > len(column.domain):
+            source = (schema.given or schema)[name].hierarchy or Flat()
+            try:
+                hierarchy = source.build(domain, column.kind)
+            except HierarchyError as error:
+                raise HierarchyError(f"public domain of {name!r}: {error}") from None
+            attributes[name] = replace(attribute, hierarchy=hierarchy)
+            columns[name] = column.reordered(hierarchy.values)
+    extended = replace(schema, attributes=tuple(attributes.values()), given=schema.given or schema)
+    return replace(table, columns=columns), extended
 
 
 def _check_stars(attribute: Attribute) -> None:

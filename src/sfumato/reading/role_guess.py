@@ -18,7 +18,8 @@ import numpy as np
 
 from sfumato.data.hierarchy import HierarchySource, Intervals, Prefixes
 from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, kind_named, kind_names
-from sfumato.data.schema import Role
+from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues, proposed_of_numbers
+from sfumato.data.schema import UNRELEASED, Role
 from sfumato.data.table import Column, Table, text
 from sfumato.reading import column_shapes, official_codes, vocabulary
 from sfumato.reading.column_relations import COLUMNS_PER_MESSAGE, Relation, relations, revealed_share
@@ -56,6 +57,8 @@ class Guess:
         How many records lack a value.
     kind_in_table
         The column's kind in the table, unless the project file names another.
+    public
+        What everyone may know of its values: an assumption, proposed from the records.
     tells
         ``person`` if the column identifies the person of a record and some people have several, ``weight`` if
         it is the number of people that a record represents, ``household`` if it identifies households; empty
@@ -70,12 +73,14 @@ class Guess:
     n_distinct: int
     n_missing: int
     kind_in_table: str = "categorical"
+    public: PublicValues = NOTHING_PUBLIC
     tells: Literal["", "person", "weight", "household"] = ""
 
     @property
     def declared_kind(self) -> str | None:
-        """The kind that a project file must name; numbers are always named."""
-        return self.kind if self.kind == NUMERIC.name or self.kind != self.kind_in_table else None
+        """The kind that a project file must name: that of numbers, and of every column that is released."""
+        is_told = self.kind != NUMERIC.name and self.kind == self.kind_in_table
+        return None if is_told and self.role in UNRELEASED else self.kind
 
 
 def guess(table: Table) -> tuple[Guess, ...]:
@@ -245,6 +250,9 @@ def _guess(column: _Evidence) -> Guess:
         n_distinct=column.n_distinct,
         n_missing=column.n_missing,
         kind_in_table=column.kind_in_table.name,
+        public=NOTHING_PUBLIC
+        if role in UNRELEASED or column.numbers is None
+        else proposed_of_numbers(column.numbers.tolist()),
     )
 
 

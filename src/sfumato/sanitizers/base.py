@@ -7,7 +7,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import numpy as np
 
 from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveDomain, contributed, count_classes
-from sfumato.data.schema import Schema
+from sfumato.data.schema import Schema, with_declared_values
 from sfumato.data.table import Records, Table
 from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_group
 from sfumato.models.base import PrivacyModel
@@ -28,6 +28,10 @@ MadeRecords = Annotated[int, AtLeast(0), AtMost(10_000_000)]
 """How many synthetic records to make; as many as the table has, if 0."""
 PrivacyBudget = Annotated[float, Above(0), AtMost(1_000_000)]
 """An epsilon; a far smaller one than the largest promises nothing to anybody."""
+
+
+class RareValues(UserWarning):
+    """Values that are too rare for a method to count them, and therefore not released."""
 
 
 @runtime_checkable
@@ -78,7 +82,10 @@ def make_release(table: Table, schema: Schema, recipe: Recipe) -> LinkedRelease:
     table, or breaks the promise of the recipe.
     """
     seeded = recipe.seeded()
-    method, floored = seeded.build(), merge_below_lowest(table, schema)
+    method = seeded.build()
+    if hasattr(method, "guarantee"):
+        table, schema = with_declared_values(table, schema)
+    floored = merge_below_lowest(table, schema)
     with blamed_on(method):
         returned = method.sanitize(floored, schema, seeded.generator())
         release = widen_to_lowest(check_sound(returned, method, floored, schema), table)

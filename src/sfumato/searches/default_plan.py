@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from sfumato.data.public_part import is_declared
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
@@ -218,16 +219,18 @@ OF_OTHER_TYPES = ("rank-swapping", "pram", "microaggregation", "mst", "cart-synt
 
 def _of_other_types(table: Table, schema: Schema, epsilons: Iterable[float] = _EPSILONS) -> Iterator[Recipe]:
     """Yield methods that change records, synthesize them or publish a sample, the quick ones first."""
-    n_records, n_people = table.n_records, table.n_people
+    n_records = table.n_records
     if n_records >= _FEWEST_FOR_SAMPLING:
         yield from (Recipe("sampling", {"share": share}).normalized() for share in _SHARES)
     yield from (Recipe("rank-swapping", {"reach": reach}).normalized() for reach in _REACHES)
     yield from (Recipe("pram", {"retain": retain}).normalized() for retain in _RETAINED)
-    if n_people >= _FEWEST_FOR_MST:
-        # delta should be far below one in the number of people
-        delta = float(f"1e-{max(6, len(str(n_people)) + 1)}")
-        for epsilon in sorted(set(epsilons)):
-            yield Recipe("mst", {"epsilon": epsilon, "delta": delta}).normalized()
+    n_people = schema.people_at_most
+    if n_people is not None and n_people >= _FEWEST_FOR_MST and is_declared(table, schema):
+        # delta should be far below one in the number of people, of which only the public bound may be used
+        delta = float(f"1e-{max(6, len(str(n_people - 1)) + 1)}")
+        yield from (
+            Recipe("mst", {"epsilon": each, "delta": delta}).normalized() for each in sorted(set(epsilons))
+        )
     if n_records <= _MOST_FOR_TREES:
         leaves = [size for size in _LEAVES if 4 * size <= n_records]
         yield from (Recipe("cart-synthesis", {"min-leaf": size}).normalized() for size in leaves)

@@ -100,7 +100,7 @@ METHODS: dict[str, KnownMethod] = {
     "cut": _method("cuts", "model", "suppression", "free", cells="generalised"),
     "date-shift": _method("days", "attributes", release_type="perturbed"),
     "full-domain": _method("levels", "model", "suppression", cells="generalised"),
-    "laplace": _method("epsilon", "attributes", "ranges", "rounded", release_type="perturbed"),
+    "laplace": _method("epsilon", "attributes", "rounded", release_type="perturbed"),
     "local-recoding": _method("model", "effort", "cells", "borders", cells="generalised"),
     "microaggregation": _method("k", release_type="perturbed"),
     "mondrian": _method("model", "variant", "target", "free", "borders", cells="generalised"),
@@ -116,9 +116,9 @@ METHODS: dict[str, KnownMethod] = {
 # Parameters whose texts or keys name attributes, and those of them that name quasi-identifiers alone.
 _NAMING = (
     *("attributes", "free", "within", "order", "target"),
-    *("levels", "cuts", "bounds", "ranges", "probabilities"),
+    *("levels", "cuts", "bounds", "probabilities"),
 )
-_NAMING_QUASI_IDENTIFIERS = ("levels", "cuts", "ranges")
+_NAMING_QUASI_IDENTIFIERS = ("levels", "cuts")
 # The range of each parameter that a statement rests on.
 _RANGES: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("delta", "share", "suppression", "retain", "reach"), (0, 1)),

@@ -131,9 +131,9 @@ def test_quasi_identifiers_can_be_read_alone() -> None:
 
 def test_a_noisy_number_counts_as_the_nearest_value() -> None:
     people = {"age": [21, 22, 35, 38, 38, 38], "ill": list("abcdef")}
-    made = sanitize(
-        Table.from_arrow(people), Schema.of(age="quasi-identifying", ill="sensitive"), Laplace(1.0)
-    )
+    table = Table.from_arrow(people)
+    schema = Schema.of(age="quasi-identifying", ill="sensitive").with_assumed_public_part(table)
+    made = sanitize(table, schema, Laplace(1.0))
     # half way between two values is the lower; far out are the first and the last
     noisy = (-5, 21, 21.4, 28.5, 28.6, 99)
     cells = Cells(np.arange(6, dtype=np.int32), tuple(map(str, noisy)), noisy)
@@ -146,7 +146,7 @@ def test_a_noisy_number_counts_as_the_nearest_value() -> None:
 def test_missing_noisy_numbers_stay_missing() -> None:
     table = Table.from_arrow({"age": [30, None, 50], "ill": ["a", "b", "b"]})
     schema = Schema((Attribute("age", "quasi-identifying", "numeric"), Attribute("ill", "sensitive")))
-    made = sanitize(table, schema, Laplace(1e6, ("age",)))
+    made = sanitize(table, schema.with_assumed_public_part(table), Laplace(1e6, ("age",)))
     estimate = uniform_estimate(made, "ill")
     rows = np.array([[0, 1, 2]], dtype=np.int32)
     assert estimate.on_rows(rows, np.array([0, 1, 1])).tolist() == [1, 1, 1]

@@ -33,7 +33,8 @@ def people(n_records: int = 600, seed: int = 0) -> Bound:
     table = Table.from_arrow(
         {"age": age, "town": np.array(list("ABCD"))[town], "ill": np.array(list("xyz"))[ill]}
     )
-    return Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive").bind(table)
+    schema = Schema.of(age="quasi-identifying", town="quasi-identifying", ill="sensitive")
+    return schema.with_assumed_public_part(table).bind(table)
 
 
 def taken(release: Release, asked: Any) -> Measurement:

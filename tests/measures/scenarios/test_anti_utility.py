@@ -256,7 +256,9 @@ class TestControl:
 
 
 def test_attributes_are_attacked_by_the_miners_that_predict_them(handed_in: None) -> None:
-    noisy = sf.sanitize(pa.table(PEOPLE), SCHEMA, sf.sanitizers.Laplace(1.0, ("age",)))
+    table = sf.Table.from_arrow(PEOPLE)
+    schema = SCHEMA.with_assumed_public_part(table)
+    noisy = sf.sanitize(table, schema, sf.sanitizers.Laplace(1.0, ("age",)))
     scenario = attack("majority", "mean-number", names=("age", "ill"))
     attacked = _Attack(noisy, ("age", "ill"), scenario, (_Counted(np.ones(4)),))
     assert attacked._with_miners(("majority",)).names == ["ill"]

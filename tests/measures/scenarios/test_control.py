@@ -48,7 +48,8 @@ def people(n_records: int, *, learnable: bool) -> Bound:
         Attribute("b", "quasi-identifying", "numeric", Intervals((10,))),
     )
     table = Table.from_arrow({"a": a, "b": b, "secret": [str(value) for value in secret]})
-    return Schema((*numbers, Attribute("secret", "sensitive"))).bind(table)
+    schema = Schema((*numbers, Attribute("secret", "sensitive")))
+    return schema.with_assumed_public_part(table).bind(table)
 
 
 def attacked(release: LinkedRelease, **facts: Any) -> Measurement:
@@ -284,7 +285,8 @@ def few(n_people: int, how: Any = None, seed: int = 4) -> LinkedRelease:
     ages = list(range(20, 20 + n_people))
     table = Table.from_arrow({"age": ages, "ill": ["abcd"[age % 4] for age in ages]})
     age = Attribute("age", "quasi-identifying", "numeric", Intervals((10,)))
-    return sanitize(table, Schema((age, Attribute("ill", "sensitive"))), how or AsIs(), seed=seed)
+    schema = Schema((age, Attribute("ill", "sensitive"))).with_assumed_public_part(table)
+    return sanitize(table, schema, how or AsIs(), seed=seed)
 
 
 class TestByHand:

@@ -630,7 +630,7 @@ def test_noise_leaves_far_more_nearer_and_exact_predictions_than_classes() -> No
     bound = schema.bind(Table.from_arrow(table.to_arrow().take(some)))
     adversary = Adversary(("age",), miners=("naive-bayes", "linear-regression"), guesses="released")
     found = {}
-    ways: list[Any] = [Clustering(KAnonymity(10)), Laplace(0.5, ranges={"age": 82})]
+    ways: list[Any] = [Clustering(KAnonymity(10)), Laplace(0.5)]
     for reduction, sanitizer in itertools.product(("nearer", "exact"), ways):
         scenario = Scenario(adversary=replace(adversary, reduction=reduction), folds=3)
         taken = only(sanitize(*bound, sanitizer), AntiUtility(scenario))

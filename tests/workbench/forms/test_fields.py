@@ -36,7 +36,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "levels": {"age": 2, "sex": 0},
         "model": {"k-anonymity": {"k": 3}, "t-closeness": {"t": 0.5}},
     },
-    "laplace": {"attributes": ["age", 'the "real" one'], "ranges": {"age": 99.5}, "rounded": False},
+    "laplace": {"attributes": ["age", 'the "real" one'], "rounded": False},
     "mondrian": {
         "variant": "relaxed",
         "free": ["workclass"],

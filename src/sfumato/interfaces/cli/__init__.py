@@ -109,9 +109,10 @@ def _warning_shower(otherwise: Callable[..., None]) -> Callable[..., None]:
         from sfumato.reading.mixed_writing import MixedWriting
         from sfumato.registry.methods import PlugInSkipped
         from sfumato.registry.plugin_errors import MethodFails
+        from sfumato.sanitizers.base import RareValues
         from sfumato.workflow.store.store import ChangedRows
 
-        if issubclass(category, (PlugInSkipped, MethodFails, MixedWriting, ChangedRows)):
+        if issubclass(category, (PlugInSkipped, MethodFails, MixedWriting, ChangedRows, RareValues)):
             pass_on(str(message))
         else:
             otherwise(message, category, *where)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from sfumato.data.hierarchy import Hierarchy, Intervals, Prefixes
+from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.runtime.errors import ParameterError
@@ -28,6 +29,15 @@ _INTERVALS: dict[str, tuple[int, ...]] = {
     "capital-gain": (1_000, 10_000),
     "capital-loss": (500, 1_000),
     "fnlwgt": (10_000, 100_000),
+}
+# The smallest and the largest number that the codebook of the census allows.
+_BOUNDS: dict[str, tuple[int, int]] = {
+    "age": (0, 99),
+    "education-num": (1, 16),
+    "hours-per-week": (0, 99),
+    "capital-gain": (0, 99_999),
+    "capital-loss": (0, 99_999),
+    "fnlwgt": (0, 2_000_000),
 }
 
 
@@ -64,8 +74,12 @@ def adult(
     for name, role in roles.items():
         file = FOLDER / "hierarchies" / "adult" / f"{name}.csv"
         hierarchy = Intervals(_INTERVALS[name]) if name in _INTERVALS else Hierarchy.read(file)
-        attributes.append(Attribute(name, role, hierarchy=hierarchy))
-    return Table.from_arrow(adult_records(subset, tuple(roles))), Schema(tuple(attributes))
+        public = PublicValues(whole=True, bounds=_BOUNDS[name]) if name in _BOUNDS else NOTHING_PUBLIC
+        kind = "numeric" if name in _BOUNDS else "categorical"
+        attributes.append(Attribute(name, role, kind, hierarchy, public=public))
+    # the documentation of Adult states how many records it has
+    schema = Schema(tuple(attributes), people_at_most=100_000)
+    return Table.from_arrow(adult_records(subset, tuple(roles))), schema
 
 
 def adult_records(subset: Subset = "complete", columns: tuple[str, ...] | None = None) -> pa.Table:
@@ -94,13 +108,14 @@ def hospital() -> tuple[Table, Schema]:
     (12, ('zip', 'age', 'sex'))
     """
     diagnosis = Hierarchy.read(FOLDER / "hierarchies" / "hospital" / "diagnosis.csv")
+    ages = PublicValues(whole=True, bounds=(0, 100))
     attributes = (
         Attribute("name", "identifying"),
-        Attribute("zip", "quasi-identifying", hierarchy=Prefixes((4, 3))),
-        Attribute("age", "quasi-identifying", "numeric", Intervals((10, 20))),
-        Attribute("sex", "quasi-identifying"),
-        Attribute("diagnosis", "sensitive", hierarchy=diagnosis),
+        Attribute("zip", "quasi-identifying", "categorical", Prefixes((4, 3))),
+        Attribute("age", "quasi-identifying", "numeric", Intervals((10, 20)), public=ages),
+        Attribute("sex", "quasi-identifying", "categorical"),
+        Attribute("diagnosis", "sensitive", "categorical", diagnosis),
     )
     from sfumato.reading.read_table import read
 
-    return read(FOLDER / "hospital.csv"), Schema(attributes)
+    return read(FOLDER / "hospital.csv"), Schema(attributes, people_at_most=100)

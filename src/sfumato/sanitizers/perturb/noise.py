@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from sfumato.data.public_part import PublicValues, declared, proposed_values
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
-from sfumato.registry.declarations import Above, AtMost, AttributeName, ReleaseType
+from sfumato.registry.declarations import AttributeName, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.released_column import Cells
 from sfumato.runtime.arrays import Floats, Integers
-from sfumato.runtime.errors import ParameterError, suggestion
+from sfumato.runtime.errors import ParameterError, SchemaError, suggestion
 from sfumato.sanitizers.base import PrivacyBudget
 from sfumato.sanitizers.opendp import opendp
 
@@ -30,9 +30,11 @@ class Laplace:
     """Add noise from the Laplace distribution to numbers: Lap(0, range / epsilon) for each value.
 
     OpenDP draws the noise from a cryptographic source, never from the seed, so two runs differ. Each noisy
-    value by itself is epsilon-differentially private: for any two true values within the range, the
-    probabilities of a noisy value differ at most by the factor e^epsilon. Over several attributes of a person
-    the epsilons add up. Attributes without noise, and membership in the table, are not protected at all.
+    value by itself is epsilon-differentially private: for any two true values, the probabilities of a noisy
+    value differ at most by the factor e^epsilon. Over several attributes of a person the epsilons add up.
+    Attributes without noise, and membership in the table, are not protected at all. The range is that of the
+    bounds that the schema declares public, and values beyond them are clamped before noise is added. Without
+    declared bounds the method refuses.
 
     Parameters
     ----------
@@ -40,13 +42,8 @@ class Laplace:
         The privacy parameter of each noisy value: smaller is noisier.
     attributes
         The attributes to blur; by default all numeric quasi-identifiers.
-    ranges
-        The difference between the largest and the smallest possible value, by attribute; by default that of
-        the data, rounded up to 1, 2 or 5 with zeros, so that the amount of noise reveals little about the
-        oldest or the richest person. Values that exceed the smallest one of the data by more than the range
-        are clamped before noise is added.
     rounded
-        Whether noise on whole numbers is rounded to whole numbers (this costs no privacy).
+        Whether noise on numbers that are declared whole is rounded to whole numbers (this costs no privacy).
 
     References
     ----------
@@ -64,7 +61,6 @@ class Laplace:
 
     epsilon: PrivacyBudget = 1.0
     attributes: tuple[AttributeName, ...] = ()
-    ranges: Mapping[str, Annotated[float, Above(0), AtMost(1e15)]] = field(default_factory=dict)
     rounded: bool = True
 
     release_type: ClassVar[ReleaseType] = "perturbed"
@@ -78,22 +74,27 @@ class Laplace:
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:
         """Release the numeric attributes with noise, every record its own."""
-        names = self.blurred_names(table, schema)
-        return self.with_noise(table, schema, names, _add_opendp_noise, self._promise(names))
+        known = {name: _public_values(table, schema, name) for name in self.blurred_names(table, schema)}
+        return self.with_noise(table, schema, known, _add_opendp_noise, self._promise(tuple(known)))
 
     def with_noise(
-        self, table: Table, schema: Schema, names: tuple[str, ...], add_noise: AddNoise, note: str
+        self,
+        table: Table,
+        schema: Schema,
+        known: Mapping[str, PublicValues],
+        add_noise: AddNoise,
+        note: str,
     ) -> LinkedRelease:
-        """Release these attributes with noise from a source."""
+        """Release attributes with noise from a source; their bounds and wholeness are given."""
         rows = np.repeat(np.arange(table.n_rows), table.weights)
-        cells = {name: self._blurred(name, table[name], rows, add_noise) for name in names}
+        cells = {name: self._blurred(table[name], rows, public, add_noise) for name, public in known.items()}
         ones = np.ones(len(rows), dtype=np.int64)
         return released(table, schema, cells, rows, ones, (note,), release_type=self.release_type)
 
     def blurred_names(self, table: Table, schema: Schema) -> tuple[str, ...]:
         """Return the attributes that are blurred."""
         numeric = tuple(name for name in schema.quasi_identifiers if table[name].kind.is_number)
-        for name in (*self.attributes, *self.ranges):
+        for name in self.attributes:
             if name not in numeric:
                 hint = suggestion(name, numeric) or f"; there are {', '.join(numeric) or 'none'}"
                 raise ParameterError(f"no numeric quasi-identifier {name!r}{hint}")
@@ -103,53 +104,38 @@ class Laplace:
             )
         return tuple(dict.fromkeys(self.attributes)) or numeric
 
-    def _blurred(self, name: str, column: Column, rows: Integers, add_noise: AddNoise) -> Cells:
-        numbers = column.ordered_numbers
-        present = numbers[~np.isnan(numbers)]
-        if not len(present):
-            raise ParameterError(f"{name!r} has no values; leave it out")
-        width = self.ranges.get(name) or _rounded_up(float(present.max() - present.min()))
-        if not width > 0:
-            raise ParameterError(
-                f"{name!r} has one value only, so its range is 0; give a range or leave it out"
-            )
-        exact = numbers[column.codes[rows]]
-        is_present = ~np.isnan(exact)
-        noisy = exact.copy()
-        noisy[is_present] = add_noise(
-            np.clip(exact[is_present], present.min(), present.min() + width), width / self.epsilon
-        )
-        return number_cells(np.rint(noisy) if self.rounded and column.is_whole else noisy)
+    def _blurred(self, column: Column, rows: Integers, public: PublicValues, add_noise: AddNoise) -> Cells:
+        assert public.bounds is not None
+        low, high = public.bounds
+        noisy = column.ordered_numbers[column.codes[rows]]
+        is_present = ~np.isnan(noisy)
+        noisy[is_present] = add_noise(np.clip(noisy[is_present], low, high), (high - low) / self.epsilon)
+        return number_cells(np.rint(noisy) if self.rounded and public.whole else noisy)
 
     def _promise(self, names: tuple[str, ...]) -> str:
         total = (
             f"; all {len(names)} of a person together {self.epsilon * len(names):g}" if len(names) > 1 else ""
         )
-        from_data = [name for name in names if name not in self.ranges]
-        given_away = (
-            f" The range of {', '.join(from_data)} is that of the data, rounded up, and is given away."
-            if from_data
-            else ""
-        )
         return (
             f"Each value of {', '.join(names)} is {self.epsilon:g}-differentially private by itself{total}. "
-            "Nothing is promised for the other attributes, nor for whether a person is in the table."
-            f"{given_away}"
+            "Nothing is promised for the other attributes, nor for whether a person is in the table. Bounds "
+            "and wholeness are taken as known to everybody. Figures that compare the release with the "
+            "original are not covered."
         )
 
 
-def _rounded_up(width: float) -> float:
-    """Return the next number of the form 1, 2 or 5 followed by zeros.
-
-    Examples
-    --------
-    >>> [_rounded_up(width) for width in (73, 100, 0.3, 0)]
-    [100.0, 100.0, 0.5, 0.0]
-    """
-    if width <= 0:
-        return 0.0
-    unit = 10.0 ** math.floor(math.log10(width))
-    return next(step * unit for step in (1, 2, 5, 10) if step * unit >= width * (1 - 1e-12))
+def _public_values(table: Table, schema: Schema, name: str) -> PublicValues:
+    """Return the declared wholeness and bounds of an attribute, or say what to declare."""
+    public = declared(schema, name, table[name], "laplace").public
+    if public.bounds is None:
+        low, high = proposed_values(table[name]).bounds or (0, 1)
+        whole = str(public.whole).lower()
+        raise SchemaError(
+            f"laplace takes nothing from the records for free, and 'bounds' of {name!r} are not declared; if "
+            f"everyone may know them, write under [attributes.{name}]: public = {{ whole = {whole}, "
+            f"bounds = [{low:g}, {high:g}] }}"
+        )
+    return public
 
 
 def _add_opendp_noise(values: Floats, scale: float) -> Floats:

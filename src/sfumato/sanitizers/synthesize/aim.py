@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -14,15 +13,10 @@ from sfumato.data.table import Table
 from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.linked_release import LinkedRelease
-from sfumato.runtime.arrays import Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.markov_field import fit_field
-from sfumato.sanitizers.synthesize.private_synthesis import (
-    Fitting,
-    budget_guarantee,
-    count_singly,
-    synthesize,
-)
+from sfumato.sanitizers.synthesize.private_records import PrivateRecords
+from sfumato.sanitizers.synthesize.private_synthesis import Model, budget_guarantee, count_singly, synthesize
 
 
 @register
@@ -98,22 +92,15 @@ class AIM:
         return budget_guarantee(self, schema)
 
 
-def count_adaptively(
-    keys: Sequence[Integers], rho: float, delta: float, sensitivity: int, *, degree: int, rounds: int
-) -> Fitting:
-    """Spend a budget on noisy counts of values, and on counts of combinations that OpenDP selects.
+def count_adaptively(records: PrivateRecords, *, degree: int, rounds: int) -> Model:
+    """Spend the budget on noisy counts of values, and on counts of combinations that OpenDP selects.
 
     Parameters
     ----------
-    keys
-        For each attribute the key of each record.
-    rho, delta
-        The total budget; delta pays for the set of keys that occur.
-    sensitivity
-        How many records one person may have.
+    records
+        What is counted.
     degree, rounds
         How many attributes are counted together at most, and into how many rounds the budget is divided.
     """
-    singles = count_singly(keys, rho / 3, delta, sensitivity)
-    model = fit_field(singles, rho * (2 / 3), sensitivity, degree=degree, rounds=rounds)
-    return Fitting(singles.total, singles.known, model)
+    count_singly(records, records.rho / 3)
+    return fit_field(records, records.rho * (2 / 3), degree=degree, rounds=rounds)

@@ -16,7 +16,8 @@ import numpy as np
 
 from sfumato.runtime.arrays import Floats, Integers
 from sfumato.sanitizers.opendp import opendp_with_mbi
-from sfumato.sanitizers.synthesize.private_synthesis import Model, SingleCounts
+from sfumato.sanitizers.synthesize.private_records import PrivateRecords
+from sfumato.sanitizers.synthesize.private_synthesis import Model
 from sfumato.sanitizers.synthesize.tree_model import Counted, distribute, fit_tree
 
 
@@ -81,34 +82,28 @@ class MarkovField:
         return tuple(values)
 
 
-def fit_field(singles: SingleCounts, rho: float, sensitivity: int, *, degree: int, rounds: int) -> Model:
+def fit_field(records: PrivateRecords, rho: float, *, degree: int, rounds: int) -> Model:
     """Let OpenDP's AIM spend a budget on counts of combinations, beyond those of single values.
 
     Parameters
     ----------
-    singles
-        The counts of single attributes, which are already paid for.
+    records
+        The records, whose single values were counted before.
     rho
         The budget.
-    sensitivity
-        How many records one person may have.
     degree, rounds
         How many attributes are counted together at most, and the number of rounds that share the budget.
     """
     dp = opendp_with_mbi()
-    several = [place for place, values in enumerate(singles.known) if len(values) > 1]
+    several = [place for place, known in records.known.items() if len(known) > 1]
     if len(several) < 2:
-        return fit_tree(singles.total, singles.single, {})
-    context = dp.Context.compositor(
-        data=_frame(singles.places, several),
-        privacy_unit=dp.unit_of(contributions=sensitivity),
-        privacy_loss=(dp.zero_concentrated_divergence(), rho),
-        split_evenly_over=1,
-    )
+        single = [records.counted[place] for place in range(records.n_attributes)]
+        return fit_tree(records.total, single, {})
+    context = records.compositor(several, rho)
     how = dp.mbi.AIM(queries=min(degree, len(several)), rounds=rounds or None, oneway="unkeyed")
-    query = context.query().contingency_table(table=_table_so_far(dp, singles, several), algorithm=how)
+    query = context.query().contingency_table(table=_table_so_far(dp, records, several), algorithm=how)
     steps = tuple(step.of_disclosed_values() for step in steps_of(query.release().model))
-    return MarkovField(steps, len(singles.known))
+    return MarkovField(steps, records.n_attributes)
 
 
 def steps_of(model: Any) -> Iterator[DrawingStep]:
@@ -130,12 +125,12 @@ def steps_of(model: Any) -> Iterator[DrawingStep]:
         drawn.append(name)
 
 
-def _table_so_far(dp: Any, singles: SingleCounts, several: Sequence[int]) -> Any:
+def _table_so_far(dp: Any, records: PrivateRecords, several: Sequence[int]) -> Any:
     """Return the counts known before AIM begins, in OpenDP's form: with a cell for undisclosed values."""
     import mbi
 
-    single = {_name(place): singles.single[place] for place in several}
-    total = mbi.LinearMeasurement(np.array([singles.total]), clique=(), stddev=_deviation(singles.single[0]))
+    single = {_name(place): records.counted[place] for place in several}
+    total = mbi.LinearMeasurement(np.array([records.total]), clique=(), stddev=_deviation(records.counted[0]))
     counts = [
         mbi.LinearMeasurement(
             counted.counts,
@@ -152,14 +147,6 @@ def _table_so_far(dp: Any, singles: SingleCounts, several: Sequence[int]) -> Any
         marginals=dp.mbi.Marginals().add(total, *counts),
         model=dp.mbi.mirror_descent(domain, [total, *counts]),
     )
-
-
-def _frame(places: Sequence[Integers], several: Sequence[int]) -> Any:
-    """Return the records in the form that OpenDP reads; undisclosed values are null."""
-    import polars
-
-    columns = {_name(place): polars.Series(places[place]) for place in several}
-    return polars.LazyFrame(columns).with_columns(polars.all().replace(-1, None))
 
 
 def _deviation(counted: Counted) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
@@ -14,16 +13,10 @@ from sfumato.data.table import Table
 from sfumato.registry.declarations import Above, AtLeast, AtMost, Below, Guarantee, ReleaseType
 from sfumato.registry.methods import check_bounds, register
 from sfumato.results.linked_release import LinkedRelease
-from sfumato.runtime.arrays import Floats, Integers
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
-from sfumato.sanitizers.synthesize.noisy_counts import noisy_largest, variance_of, with_noise
-from sfumato.sanitizers.synthesize.private_synthesis import (
-    Fitting,
-    budget_guarantee,
-    count_singly,
-    synthesize,
-)
-from sfumato.sanitizers.synthesize.tree_model import Counted, Edge, fit_tree
+from sfumato.sanitizers.synthesize.private_records import PrivateRecords
+from sfumato.sanitizers.synthesize.private_synthesis import budget_guarantee, count_singly, synthesize
+from sfumato.sanitizers.synthesize.tree_model import Edge, TreeModel, fit_tree
 
 _MOST_PAIRS = 1 << 16
 """Two attributes with more pairs of values than this are not counted together."""
@@ -40,10 +33,11 @@ class MST:
     from it. OpenDP does the noise and the accounting, in zero-concentrated differential privacy and from a
     cryptographic source, so two runs differ.
 
-    Everything taken from the data is paid for. Delta pays for the set of values that occur: a value that too
-    few people have does not appear, and an attribute in which no value has enough people is withheld. Numbers
-    with intervals are counted in the narrowest of them and drawn uniformly within. The intervals, hierarchies
-    and roles of the schema, and whether numbers are whole, count as public knowledge.
+    Everything that it takes from the records is paid for. The rest is the public part of the schema, which
+    you declare: kinds, wholeness, bounds, domains, hierarchies and roles. It refuses to guess them. Delta
+    pays for values that are not declared: one that too few people have does not appear, and an attribute in
+    which no value has enough people is withheld, with a warning. Numbers with intervals are counted in the
+    narrowest of them and drawn uniformly within.
 
     Parameters
     ----------
@@ -96,92 +90,28 @@ class MST:
         return budget_guarantee(self, schema)
 
 
-def count_along_tree(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> Fitting:
-    """Spend a budget on noisy counts of values and of pairs of values along a spanning tree.
-
-    Parameters
-    ----------
-    keys
-        For each attribute the key of each record.
-    rho, delta
-        The total budget; delta pays for the set of keys that occur.
-    sensitivity
-        How many records one person may have.
-    """
-    third = rho / 3
-    singles = count_singly(keys, third, delta, sensitivity)
-    places, sizes = singles.places, [len(values) for values in singles.known]
-    tree = spanning_tree(
-        places,
-        [counted_values.counts for counted_values in singles.single],
-        singles.total,
-        third,
-        sensitivity,
-    )
-    pairs = {
-        (one, other): Counted(
-            with_noise(
-                _pair_counts(places[one], places[other], sizes[one], sizes[other]),
-                third / len(tree),
-                sensitivity,
-            ),
-            variance_of(third / len(tree), sensitivity),
-        )
-        for one, other in tree
-    }
-    return Fitting(singles.total, singles.known, fit_tree(singles.total, singles.single, pairs))
+def count_along_tree(records: PrivateRecords) -> TreeModel:
+    """Spend the budget on noisy counts of values and of pairs of values along a spanning tree."""
+    third = records.rho / 3
+    count_singly(records, third)
+    tree = spanning_tree(records, third)
+    pairs = {(one, other): records.count_pairs(one, other, third / len(tree)) for one, other in tree}
+    return fit_tree(records.total, [records.counted[place] for place in range(records.n_attributes)], pairs)
 
 
-def spanning_tree(
-    places: Sequence[Integers], singles: Sequence[Floats], total: float, rho: float, sensitivity: int
-) -> list[Edge]:
-    """Choose, edge by edge and with noise, the pairs of attributes that are furthest from independence.
-
-    Parameters
-    ----------
-    places
-        For each attribute the value of each record, or -1 if it is not disclosed.
-    singles
-        For each attribute the noisy counts of its values.
-    total
-        The noisy number of records.
-    rho
-        The total budget.
-    sensitivity
-        How many records one person may have, which is how much one person changes a score.
-    """
-    several = [place for place, counts in enumerate(singles) if len(counts) > 1]
-    scores = {
-        (one, other): dependence(places[one], places[other], singles[one], singles[other], total)
-        for one, other in itertools.combinations(several, 2)
-        if len(singles[one]) * len(singles[other]) <= _MOST_PAIRS
-    }
+def spanning_tree(records: PrivateRecords, rho: float) -> list[Edge]:
+    """Choose, edge by edge and with noise, the pairs of attributes that are furthest from independence."""
+    sizes = {place: len(known) for place, known in records.known.items() if len(known) > 1}
+    pairs = [
+        (one, other)
+        for one, other in itertools.combinations(sizes, 2)
+        if sizes[one] * sizes[other] <= _MOST_PAIRS
+    ]
     tree: list[Edge] = []
-    component = {place: place for place in several}
-    while open_edges := [edge for edge in scores if component[edge[0]] != component[edge[1]]]:
-        rho_per_edge = rho / (len(several) - 1)
-        edge = open_edges[noisy_largest([scores[edge] for edge in open_edges], rho_per_edge, sensitivity)]
+    component = {place: place for place in sizes}
+    while open_edges := [edge for edge in pairs if component[edge[0]] != component[edge[1]]]:
+        edge = records.furthest_pair(open_edges, rho / (len(sizes) - 1))
         tree.append(edge)
         joined = component[edge[1]]
         component = {p: component[edge[0]] if c == joined else c for p, c in component.items()}
     return tree
-
-
-def dependence(one: Integers, other: Integers, of_one: Floats, of_other: Floats, total: float) -> int:
-    """Return the total number of records by which the pairs of values differ from independence.
-
-    The expected counts come from noisy counts alone and are rounded, so one record more or less changes the
-    result by at most 1.
-    """
-    shares = [
-        np.maximum(counts, 0.0) / max(np.maximum(counts, 0.0).sum(), 1.0) for counts in (of_one, of_other)
-    ]
-    expected = np.rint(total * np.outer(*shares)).astype(np.int64)
-    pair_counts = _pair_counts(one, other, len(of_one), len(of_other))
-    return int(np.abs(pair_counts - expected).sum())
-
-
-def _pair_counts(one: Integers, other: Integers, n_one: int, n_other: int) -> Integers:
-    both = (one >= 0) & (other >= 0)
-    counts = np.bincount(one[both] * n_other + other[both], minlength=n_one * n_other)
-    return counts.reshape(n_one, n_other)

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal, Protocol
 
 import numpy as np
 
+from sfumato.data.public_part import check_people
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
+from sfumato.registry import methods
 from sfumato.registry.declarations import Guarantee
 from sfumato.results.linked_release import LinkedRelease, synthetic_release
 from sfumato.runtime.arrays import Integers
+from sfumato.sanitizers.base import RareValues
 from sfumato.sanitizers.synthesize.dp_binning import Coding, counted_rows
-from sfumato.sanitizers.synthesize.noisy_counts import frequent_with_noise, rho_of, variance_of, with_noise
-from sfumato.sanitizers.synthesize.tree_model import Counted
+from sfumato.sanitizers.synthesize.noisy_counts import rho_of
+from sfumato.sanitizers.synthesize.private_records import PrivateRecords
+
+_ENOUGH = 0.5
+"""If the released values of an attribute stand for a smaller share of the records, somebody should know."""
 
 
 class Budget(Protocol):
@@ -45,49 +52,8 @@ class Model(Protocol):
         """Draw records: for each attribute the position of each record's value among the known ones."""
 
 
-@dataclass(frozen=True, eq=False)
-class Fitting:
-    """The results of the noisy counts.
-
-    Parameters
-    ----------
-    total
-        The number of records.
-    known
-        For each attribute the keys that enough people have; -1 alone where there is none.
-    model
-        Their frequencies and their joint distribution.
-    """
-
-    total: float
-    known: tuple[Integers, ...]
-    model: Model
-
-
-@dataclass(frozen=True, eq=False)
-class SingleCounts:
-    """The results of the noisy counts of single attributes.
-
-    Parameters
-    ----------
-    total
-        The number of records, at least 1.
-    known
-        For each attribute the keys that enough people have; -1 alone where there is none.
-    single
-        For each attribute how many records have each of them.
-    places
-        For each attribute the position of each record's key among the known ones; -1 if it is not disclosed.
-    """
-
-    total: float
-    known: tuple[Integers, ...]
-    single: tuple[Counted, ...]
-    places: tuple[Integers, ...]
-
-
-Fit = Callable[[Sequence[Integers], float, float, int], Fitting]
-"""From the keys of each attribute's records, rho, delta and how many records one person may have."""
+Fit = Callable[[PrivateRecords], Model]
+"""Spends the budget of the records on counts, and returns what they say of all attributes together."""
 
 
 def budget_guarantee(how: Budget, schema: Schema) -> Guarantee:
@@ -102,47 +68,38 @@ def synthesize(
 
     Half of delta pays for the set of values that occur, the other half for the Gaussian noise of all counts.
     """
+    method = methods.name_of(type(how))
+    check_people(schema, table)
     rows = counted_rows(table, how.records_per_person)
-    codings = [Coding.of(table[name], schema, name) for name in schema.released]
-    keys = [coding.key_of[coding.column.codes[rows]] for coding in codings]
-    sensitivity = how.records_per_person if _unit(schema) == "person" else 1
+    codings = [Coding.of(table[name], schema, name, method) for name in schema.released]
     half = how.delta / 2
-    fitting = fit(keys, rho_of(how.epsilon, half), half, sensitivity)
-    n_original = max(round(fitting.total), 1)
-    n_records = how.n_records or n_original
+    records = PrivateRecords(
+        [coding.key_of[coding.column.codes[rows]] for coding in codings],
+        [coding.is_public for coding in codings],
+        rho_of(how.epsilon, half),
+        half,
+        how.records_per_person if _unit(schema) == "person" else 1,
+    )
+    model = fit(records)
+    n_original = round(records.total)
+    drawn = model.drawn(how.n_records or n_original, rng)
     cells = {
-        coding.name: coding.cells(schema, known[positions], rng)
-        for coding, known, positions in zip(
-            codings, fitting.known, fitting.model.drawn(n_records, rng), strict=True
-        )
+        coding.name: coding.cells(schema, records.known[place][positions], rng)
+        for place, (coding, positions) in enumerate(zip(codings, drawn, strict=True))
     }
-    release = synthetic_release(table, schema, cells, tuple(_notes(how, schema, fitting)))
+    rare = [*_rare_values(how, schema, records)]
+    for words in rare:
+        warnings.warn(words, RareValues, stacklevel=2)
+    release = synthetic_release(table, schema, cells, (*_notes(how, schema), *rare))
     return replace(release, reported_original=n_original)
 
 
-def count_singly(keys: Sequence[Integers], rho: float, delta: float, sensitivity: int) -> SingleCounts:
-    """Spend a budget on the number of records and on noisy counts of the values of every attribute.
-
-    Parameters
-    ----------
-    keys
-        For each attribute the key of each record.
-    rho, delta
-        The total budget; delta pays for the set of keys that occur.
-    sensitivity
-        How many records one person may have.
-    """
-    rho_per_count = rho / (len(keys) + 1)
-    total = max(float(with_noise(np.array([len(keys[0])]), rho_per_count, sensitivity)[0]), 1.0)
-    frequent = [
-        frequent_with_noise(np.bincount(of_records), rho_per_count, delta / len(keys), sensitivity)
-        for of_records in keys
-    ]
-    known = tuple(values if len(values) else np.array([-1]) for values, _ in frequent)
-    variance = variance_of(rho_per_count, sensitivity)
-    single = tuple(Counted(counts if len(counts) else np.ones(1), variance) for _, counts in frequent)
-    places = tuple(_places(of_records, values) for of_records, values in zip(keys, known, strict=True))
-    return SingleCounts(total, known, single, places)
+def count_singly(records: PrivateRecords, rho: float) -> None:
+    """Spend a budget, and all of delta, on the number of records and the values of every attribute."""
+    rho_per_count = rho / (records.n_attributes + 1)
+    records.count_records(rho_per_count)
+    for place in range(records.n_attributes):
+        records.count_values(place, rho_per_count, records.delta / records.n_attributes)
 
 
 def _unit(schema: Schema) -> Literal["record", "person"]:
@@ -150,7 +107,7 @@ def _unit(schema: Schema) -> Literal["record", "person"]:
     return "record" if (schema.given or schema).person is None else "person"
 
 
-def _notes(how: Budget, schema: Schema, fitting: Fitting) -> Iterator[str]:
+def _notes(how: Budget, schema: Schema) -> Iterator[str]:
     of_whom = {
         "record": "one record is in the table (records are taken for people)",
         "person": f"one person is in the table, up to {how.records_per_person} of whose records count,",
@@ -162,14 +119,20 @@ def _notes(how: Budget, schema: Schema, fitting: Fitting) -> Iterator[str]:
         "everybody, and the promise is about this release alone: others of the same people add to it, "
         "and so do figures that compare it with the original."
     )
-    withheld = [name for name, known in zip(schema.released, fitting.known, strict=True) if known[0] < 0]
-    if withheld:
-        yield f"No value of {', '.join(withheld)} is common enough to be told at this epsilon."
-    if how.delta * fitting.total > 1:
-        yield f"Delta is above one in {fitting.total:,.0f} people; choose one far below."
+    most = schema.people_at_most
+    if most is not None and how.delta * most > 1:
+        yield f"Delta is above one in {most:,} people; choose one far below."
 
 
-def _places(keys: Integers, known: Integers) -> Integers:
-    """Return the position of each key among the known ones, which are ascending; -1 if it is unknown."""
-    at = np.minimum(np.searchsorted(known, keys), len(known) - 1)
-    return np.where(known[at] == keys, at, -1)
+def _rare_values(how: Budget, schema: Schema, records: PrivateRecords) -> Iterator[str]:
+    """Name the attributes whose values are mostly too rare; the noisy counts alone tell which."""
+    remedy = "declare wider intervals, a lowest level of its hierarchy, or a shorter public domain"
+    for place, name in enumerate(schema.released):
+        share = min(float(records.counted[place].counts.sum()) / records.total, 1.0)
+        if records.known[place][0] < 0:
+            yield f"No value of {name} is common enough to be told at this epsilon: it is withheld; {remedy}."
+        elif share < _ENOUGH:
+            yield (
+                f"Most values of {name} are too rare to be told at this epsilon: those that are released "
+                f"stand for {share:.0%} of the records; {remedy}."
+            )

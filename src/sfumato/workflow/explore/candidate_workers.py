@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import Infeasible, MethodFailed, SfumatoError
 from sfumato.runtime.pool import Limits, Lost
 from sfumato.runtime.progress import listening, speaking_of
-from sfumato.sanitizers.base import sanitize
+from sfumato.sanitizers.base import RareValues, sanitize
 from sfumato.workflow.explore.original_workers import (
     Original,
     WorkInputs,
@@ -246,7 +247,9 @@ def make(task: Task, inputs: WorkInputs) -> Finished:
         _warm_up(task, inputs.table, inputs.schema)
     watch = _Stopwatch()
     try:
-        with speaking_of(str(task.recipe)):
+        with speaking_of(str(task.recipe)), warnings.catch_warnings():
+            # of the candidate that is published, `publish` warns
+            warnings.simplefilter("ignore", RareValues)
             taken, fingerprint = _make_and_measure(task, inputs, watch)
     except MethodFailed as reason:
         return _failed(task, str(reason), watch.whole)
@@ -266,7 +269,8 @@ def _warm_up(task: Task, table: Table, schema: Schema) -> None:
     if _is_plugged_in(task):
         return
     ends = monotonic() + _WARM_UP_SECONDS
-    with kept_on(None), listening(lambda _: None), suppress(SfumatoError):
+    with kept_on(None), listening(lambda _: None), suppress(SfumatoError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RareValues)
         release = sanitize(few_rows(table, min(_FEW, max(table.n_rows // 2, 1))), schema, task.recipe)
         for _, written in task.asked:
             if monotonic() < ends:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.data.hierarchy import Dates, Intervals, Nested, Prefixes
+from sfumato.data.public_part import people_below
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table, text
 from sfumato.reading.databases import is_address
@@ -56,6 +57,13 @@ _ROLE_NOTES = {
     "weight": "a guess: for how many people each record stands",
     "household": "a guess: who lives together",
 }
+_PUBLIC = """\
+# What everyone may know without the records. Methods with differential privacy (mst, aim, laplace) rely on
+# it. It was read from the records, so it is your assumption: correct it by what is known in public, here and
+# under public = ... of each attribute.
+[dp]
+people-at-most = {}                # never fewer than the people in the table
+"""
 _MEASURES = """\
 # [measure]                           # what is measured; the first of each side is an axis of the frontier
 # privacy = {}
@@ -110,6 +118,9 @@ def start_project(
         thousands=thousands_mark(table, decimal, frozenset()),
         dialect=dialect,
         recipient=recipient,
+        people_at_most=people_below(
+            next((each.n_distinct for each in guesses if each.tells == "person"), table.n_records)
+        ),
     )
     with file_beside(target) as file:
         file.write_text(written, encoding="utf-8")
@@ -125,6 +136,7 @@ def project_text(
     thousands: str = "",
     dialect: Mapping[str, str] | None = None,
     recipient: str | None = None,
+    people_at_most: int | None = None,
 ) -> str:
     """Return the text of a commented project file with the guesses and the default plan.
 
@@ -140,6 +152,8 @@ def project_text(
         ``separator``, ``encoding`` and ``quote`` where they should not be sniffed.
     recipient
         Who gets the release. Without it the file says that the public is assumed.
+    people_at_most
+        A public upper bound of the number of people, if one is proposed.
 
     Examples
     --------
@@ -159,6 +173,7 @@ def project_text(
             _data_section(data_path, tuple(missing_values), (decimal, thousands), dialect or {}, guesses),
             *map(_attribute_section, guesses),
             *(note for role, note in notes.items() if role not in roles),
+            *([] if people_at_most is None else [_PUBLIC.format(people_at_most)]),
             _PLAN,
             _measure_section(guesses),
             _policy_section(recipient),
@@ -204,6 +219,9 @@ def _attribute_section(column: Guess) -> str:
             lines.append(f"hierarchy = {{ dates = {_toml(units)}, format = {_toml(format_)} }}")
         case Nested(groups):
             lines.append(f"hierarchy = {{ tree = {_toml(groups)} }}")
+    if column.public.bounds is not None:
+        whole, bounds = str(column.public.whole).lower(), _toml(column.public.bounds)
+        lines.append(f"public = {{ whole = {whole}, bounds = {bounds} }}  # an assumption: see [dp]")
     return "\n".join(lines) + "\n"
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.data.kinds import find_kind, kind_names
+from sfumato.data.public_part import PublicValues
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.measures.grouped import worst_for_each
@@ -25,7 +26,14 @@ from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import Measure, build_measure
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
-from sfumato.runtime.errors import HierarchyError, ParameterError, ProjectError, SfumatoError, suggestion
+from sfumato.runtime.errors import (
+    HierarchyError,
+    ParameterError,
+    ProjectError,
+    SchemaError,
+    SfumatoError,
+    suggestion,
+)
 from sfumato.runtime.files import why_unreadable
 from sfumato.searches.base import KnowsPolicy, Search
 from sfumato.searches.sweep import Sweep
@@ -82,12 +90,25 @@ class Population(Section, frozen=True):
 NO_POPULATION = Population()
 
 
+class Privacy(Section, frozen=True):
+    """The section ``[dp]``: what differential privacy needs of the project as a whole."""
+
+    people_at_most: int | None = None
+
+
+class _Public(Section, frozen=True):
+    whole: bool | None = None
+    bounds: tuple[float, float] | None = None
+    domain: tuple[str | float, ...] = ()
+
+
 class _Attribute(Section, frozen=True):
     role: Role
     kind: str | None = None
     hierarchy: dict[str, Any] | None = None
     weight: float = 1.0
     lowest_level: int = 0
+    public: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class _Source(Section, frozen=True):
@@ -179,6 +200,7 @@ class _File(Section, frozen=True):
     policy: dict[str, Any] = msgspec.field(default_factory=dict)
     publication: dict[str, Any] = msgspec.field(default_factory=dict)
     population: dict[str, Any] = msgspec.field(default_factory=dict)
+    dp: dict[str, Any] = msgspec.field(default_factory=dict)
     scenarios: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
@@ -358,6 +380,7 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         pseudonym=data.pseudonym,
         survey_weight=data.weight,
         household=data.household,
+        people_at_most=section(Privacy, file.dp, "dp").people_at_most,
     )
     population = _population(section(Population, file.population, "population"), data)
     measure = section(_Measure, file.measure, "measure")
@@ -434,7 +457,16 @@ def _attribute(name: str, block: Any, folder: Path) -> Attribute:
         hint = suggestion(given.kind, kind_names()) or f"; allowed are {', '.join(kind_names())}"
         raise ProjectError(f"attributes.{name}.kind: cannot be {given.kind!r}{hint}")
     hierarchy = None if given.hierarchy is None else _hierarchy(name, given.hierarchy, folder)
-    return Attribute(name, given.role, given.kind, hierarchy, given.weight, given.lowest_level)
+    public = _public(given.public, f"attributes.{name}")
+    return Attribute(name, given.role, given.kind, hierarchy, given.weight, given.lowest_level, public)
+
+
+def _public(written: Mapping[str, Any], where: str) -> PublicValues:
+    given = section(_Public, written, f"{where}.public")
+    try:
+        return PublicValues(given.whole, given.bounds, given.domain)
+    except SchemaError as error:
+        raise ProjectError(f"{where}.{error}") from None
 
 
 def _hierarchy(name: str, written: Mapping[str, Any], folder: Path) -> HierarchySource:
