@@ -553,7 +553,12 @@ def _unverified_checks(view: PublicView, manifest: Manifest, tables: Tables) -> 
     yield Check(
         "who decided, when and why, and what is said of purpose, recipients and safeguards", unverified=True
     )
-    yield Check(f"how many candidates were tried: {sum(unverified.tried.values()):,}", unverified=True)
+    if unverified.tried:
+        yield Check(f"how many candidates were tried: {sum(unverified.tried.values()):,}", unverified=True)
+    if unverified.guarantee is not None:
+        yield Check(
+            "the guarantee of differential privacy, and that its public part is public", unverified=True
+        )
     people = unverified.people
     if people is not None:
         fits = 0 < people.released <= min(people.original, view.n_records)

@@ -165,6 +165,10 @@ def contradictions(view: PublicView, manifest: Manifest, tables: Tables) -> Iter
         "the policy has the limits of its recipient": _recipient_problems(manifest),
         "the decision and what was tried can have been so": _decision_problems(manifest),
     }
+    if manifest.unverified.guarantee is not None or (method is not None and method.is_private):
+        problems["nothing is told of the original but what differential privacy paid for"] = (
+            _privacy_problems(manifest, method)
+        )
     for statements, messages in problems.items():
         try:
             problem = next(messages, "")
@@ -265,6 +269,41 @@ def _record_problems(view: PublicView, manifest: Manifest, method: KnownMethod) 
         fewest = int(view.sizes.min())
         if fewest < parameters["k"]:
             yield f"the recipe asks for groups of {parameters['k']:g}, and the smallest class has {fewest:,}"
+
+
+# Differential privacy
+
+
+def _privacy_problems(manifest: Manifest, method: KnownMethod | None) -> Iterator[str]:
+    """Find a figure that was computed from the original without noise, or a claim that the recipe lacks."""
+    unverified, parameters = manifest.unverified, manifest.recipe.parameters
+    guarantee, published = unverified.guarantee, manifest.layout.attributes
+    if guarantee is None:
+        yield f"{manifest.recipe.sanitizer} is differentially private, and no guarantee is stated"
+        return
+    if method is not None and not method.is_private:
+        yield f"{manifest.recipe.sanitizer} is not differentially private, and a guarantee is stated"
+    for name in ("epsilon", "delta"):
+        if name in parameters and parameters[name] != getattr(guarantee, name):
+            yield f"the guarantee has another {name} than the recipe"
+    if set(guarantee.public) != set(published):
+        yield "the public part is not that of the published attributes"
+    figures = [figure.measure for figure in unverified.figures if figure.measure not in _PROMISED_BY]
+    if figures:
+        yield f"{figures[0]} is told, which is computed from the original"
+    told = {
+        "the risk of the original": unverified.initial,
+        "the number of people": unverified.people,
+        "what else was tried": unverified.tried or None,
+        "whether it is efficient": unverified.efficient,
+    }
+    for what, value in told.items():
+        if value is not None:
+            yield f"{what} is told, which is computed from the original"
+    for name, facts in published.items():
+        declared = guarantee.public.get(name)
+        if facts.whole and (declared is None or not declared.whole):
+            yield f"all numbers of {name!r} are called whole, which is not declared public"
 
 
 # Promised models

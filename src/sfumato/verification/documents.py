@@ -243,12 +243,40 @@ class PeopleFacts(_Piece, frozen=True):
     alone: int
 
 
+class PublicFacts(_Piece, frozen=True, omit_defaults=True):
+    """What the publisher assumes everyone to know of the values of an attribute without the records.
+
+    ``hierarchy`` says of which sort it is, if there is one; the tree itself is as public.
+    """
+
+    kind: KindName
+    whole: bool | None = None
+    bounds: list[int | float] | None = None
+    domain: list[str | int | float] = []
+    hierarchy: str | None = None
+
+
+class GuaranteeFacts(_Piece, frozen=True, omit_defaults=True):
+    """The claim of differential privacy, and the public part that it rests on.
+
+    A folder that makes it states nothing that was computed from the original without noise. ``chosen`` says
+    whether the candidate was chosen ``before`` any look at the original or ``after`` it.
+    """
+
+    epsilon: float
+    delta: float
+    unit: Literal["record", "person"]
+    public: dict[str, PublicFacts]
+    chosen: Literal["before", "after"]
+    people_at_most: int | None = None
+
+
 class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
     """Unverified claims by the publisher: what no reader can check from the files.
 
     ``people`` is stated if someone has several records, ``tried`` counts the candidates of each method,
     ``headline`` names the measures that the report begins with, and ``initial`` is stated if a profile asks
-    for it.
+    for it. With a ``guarantee`` of differential privacy nothing else is told of the original.
     """
 
     name: str
@@ -267,6 +295,7 @@ class UnverifiedClaims(_Piece, frozen=True, omit_defaults=True):
     initial: InitialRisk | None
     notes: list[str]
     people: PeopleFacts | None = None
+    guarantee: GuaranteeFacts | None = None
 
 
 class Manifest(_Piece, frozen=True, omit_defaults=True):

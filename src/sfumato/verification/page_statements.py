@@ -7,6 +7,7 @@ blocks and the appearance are not part of the format.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -179,6 +180,9 @@ class Statements:
             "n_released": len(manifest.layout.attributes),
             "n_identifying": sum(facts.role == "identifying" for facts in unverified.attributes),
             "n_tried": sum(unverified.tried.values()),
+            "certainty": None
+            if unverified.guarantee is None
+            else 1 / (1 + math.exp(-unverified.guarantee.epsilon)),
             "n_groups": None if group is None else len(records.columns[group].values),
             "classes": self._classes(),
             "learned": self._learned(),
@@ -415,7 +419,6 @@ class Statements:
     # The report
 
     def _report(self) -> dict[str, Iterable[Expected]]:
-        release_type = self.manifest.layout.type
         return {
             "header": self._header(),
             "context": (
@@ -425,13 +428,15 @@ class Statements:
             "data": self._data(),
             "attributes": self._attribute_rows(),
             "adversaries": (),
-            "frontier": (_N_TRIED, LABEL, LABEL, *self._methods()),
+            "frontier": (_N_TRIED, LABEL, LABEL, *self._methods())
+            if self.manifest.unverified.guarantee is None
+            else (pointer("unverified", "guarantee", "chosen"), LABEL),
             "choice": self._choice(),
             "privacy": (LABEL, *_joined(self._axis_rows("privacy"))),
             "attacks": (self._attack_label(), AnyOf(tuple(self._attack_rows()), ordered=False)),
             "utility": _joined(self._axis_rows("utility")),
             "changes": self._changes(),
-            "classes": (LABEL,) if release_type != "people" else _CLASS_FIELDS,
+            "classes": self._class_rows(),
             "claims": self._claim_rows(),
             "limits": self._limit_notes(),
             "recipe": self._recipe(),
@@ -464,7 +469,10 @@ class Statements:
         yield from self._stated("unverified", "title")
         yield from self._byline(alone=True)
         yield from self._singled_out()
-        yield from (_N_ORIGINAL, LABEL, _N_TRIED, LABEL, _N_RECORDS, LABEL if is_synthetic else _N_ORIGINAL)
+        yield from (_N_ORIGINAL, LABEL)
+        if manifest.unverified.guarantee is None:
+            yield from (_N_TRIED, LABEL)
+        yield from (_N_RECORDS, LABEL if is_synthetic else _N_ORIGINAL)
         if manifest.layout.type == "people" and self.view.n_records:
             yield from (pointer("cells", "classes", name) for name in ("smallest", "median"))
             if self.document["cells"]["learned"] is not None:
@@ -499,6 +507,13 @@ class Statements:
         if any(facts.role == "identifying" for facts in self.manifest.unverified.attributes):
             yield pointer("cells", "n_identifying")
         yield from (LABEL, pointer("unverified", "missing"), LABEL, pointer("layout", "type"), LABEL)
+        guarantee = self.manifest.unverified.guarantee
+        if guarantee is not None:
+            here = ("unverified", "guarantee")
+            yield LABEL
+            if guarantee.people_at_most is not None:
+                yield pointer(*here, "people_at_most")
+            yield from (pointer(*here, "public", name) for name in guarantee.public)
 
     def _attribute_rows(self) -> Iterator[str]:
         yield LABEL
@@ -523,7 +538,8 @@ class Statements:
         for name in ("why", "by", "when"):
             if getattr(self.manifest.decision, name):
                 yield from (pointer("decision", name), LABEL)
-        yield from (pointer("unverified", "efficient"), LABEL)
+        if self.manifest.unverified.guarantee is None:
+            yield from (pointer("unverified", "efficient"), LABEL)
         yield from self._models()
         yield from self._policy_rows()
 
@@ -531,6 +547,11 @@ class Statements:
         """Return the label over attacks; whether a plug-in's measure is one, the files do not say."""
         is_tried = any(figure.measure in _ATTACKS for figure in self.manifest.unverified.figures)
         return LABEL if is_tried else AnyOf(((LABEL,),))
+
+    def _class_rows(self) -> tuple[str, ...]:
+        if self.manifest.unverified.guarantee is not None:
+            return LABEL, pointer("cells", "certainty"), LABEL
+        return (LABEL,) if self.manifest.layout.type != "people" else _CLASS_FIELDS
 
     def _attack_rows(self) -> Iterator[tuple[str, ...]]:
         for place, claim in enumerate(self.manifest.claims):
@@ -610,7 +631,7 @@ class Statements:
 
     def _method(self) -> Iterator[str]:
         yield LABEL
-        if self.document["cells"]["n_tried"] != 1:
+        if self.document["cells"]["n_tried"] > 1:
             yield _N_TRIED
         yield from (LABEL, pointer("sfumato"), LABEL)
 

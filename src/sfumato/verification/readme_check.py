@@ -35,6 +35,7 @@ _LABEL = f"*({UNVERIFIED_CLAIM})*"
 _WORDS = (
     *("sfumato verify FOLDER", "sfumato query FOLDER QUERY"),
     *("layout", "attributes", "branches", ".parquet", MANIFEST, REPORT),
+    *("unverified", "guarantee", "public"),
 )
 _NUMERAL = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?%?|∞")
 _LANGUAGE = "Python 3.9"
@@ -98,6 +99,7 @@ def _labelled_attributes(manifest: Manifest) -> list[set[str]]:
         {name for name, facts in attributes if facts.whole and name not in _WORDS},
     ]
     n_without_name = 1 if singled_out_statement(manifest)[0] in ("records", "nothing") else 2
+    n_without_name += manifest.unverified.guarantee is not None
     return [*[set()] * n_without_name, *filter(None, statements)]
 
 

@@ -164,7 +164,8 @@ def _facts(release: Release, name: str) -> dict[str, Any]:
     if branches:
         facts["branches"] = branches
     original = release.origin.table if isinstance(release, LinkedRelease) else None
-    if original is not None and kind.is_number and original[name].is_whole:
+    # of a release without its original only what is declared may be told
+    if kind.is_number and (attribute.public.whole if original is None else original[name].is_whole):
         facts["whole"] = True
     if (
         attribute.role == "sensitive"

@@ -43,6 +43,7 @@ from sfumato.verification.documents import (
     DecisionFacts,
     FileFacts,
     FormatFacts,
+    GuaranteeFacts,
     InitialRisk,
     LayoutFacts,
     LimitFacts,
@@ -83,6 +84,8 @@ class CheckedPublication:
         The reviewers' pages, and the formats besides CSV and Parquet.
     key
         What signs the manifest, if anything does.
+    guarantee
+        The claim of differential privacy, if the method makes one.
     """
 
     request: PublicationRequest
@@ -96,6 +99,7 @@ class CheckedPublication:
     profiles: tuple[Profile, ...]
     sinks: Sinks
     key: Ed25519PrivateKey | None
+    guarantee: GuaranteeFacts | None = None
 
     @property
     def recipe(self) -> Recipe:
@@ -139,7 +143,7 @@ def manifest_of(
         claims=claims,
         requirements=requirements_of(written, release, checked.recipe),
         recipient=checked.recipient,
-        policy=_limits_of(checked.limits, in_claims, by_owner),
+        policy=_limits_of(_told_limits(checked, [*in_claims, *by_owner]), in_claims, by_owner),
         decision=DecisionFacts(
             candidate=decision.candidate, why=decision.why, by=decision.by, when=decision.when
         ),
@@ -177,7 +181,7 @@ def _unverified_claims(
 
     release, evidence = checked.release, checked.evidence
     publication, frontier = checked.request.publication, evidence.frontier
-    bands = Bands(evidence.secret)
+    bands, is_private = Bands(evidence.secret), checked.guarantee is not None
     comparable = next((c for c in frontier.comparable if c.id == checked.candidate.id), None)
     first_label = {m.axis: m.label for m in reversed(checked.candidate.measurements)}
     return UnverifiedClaims(
@@ -190,8 +194,8 @@ def _unverified_claims(
         review_by=None if publication.review_by is None else publication.review_by.isoformat(),
         missing=release.schema.missing,
         attributes=_unverified_attributes(release, written),
-        tried=dict(Counter(candidate.recipe.sanitizer for candidate in evidence.tried)),
-        efficient=None if comparable is None else not frontier.dominated_by(comparable),
+        tried={} if is_private else dict(Counter(candidate.recipe.sanitizer for candidate in evidence.tried)),
+        efficient=None if comparable is None or is_private else not frontier.dominated_by(comparable),
         headline=[str(first_label[axis]) for axis in ("privacy", "utility") if axis in first_label],
         figures=_figures_of(by_owner, bands.of, checked.limits),
         initial=_initial_risk(release, bands.of) if checked.profiles else None,
@@ -203,6 +207,7 @@ def _unverified_claims(
             released=release.n_people,
             alone=int((release.classes.people == 1).sum()),
         ),
+        guarantee=checked.guarantee,
     )
 
 
@@ -254,6 +259,20 @@ def _initial_risk(release: Release, band_of: Callable[[Measurement], Band | None
     average = replace(risk, value=float(risk.detail["average"]))
     bands = [band for band in map(band_of, (risk, average)) if band is not None]
     return InitialRisk(worst=bands[0], average=bands[1])
+
+
+def _told_limits(checked: CheckedPublication, told: Sequence[Claimed | Measurement]) -> Mapping[str, Limit]:
+    """Return the limits of a policy that a folder may name.
+
+    With differential privacy these are limits on what the folder tells: that another one was kept is a figure
+    of the original.
+    """
+    if checked.guarantee is None:
+        return checked.limits
+    names = {figure.measure for figure in told}
+    return {
+        name: limit for name, limit in checked.limits.items() if MeasureLabel.parse(name).measure in names
+    }
 
 
 def _limits_of(

@@ -82,6 +82,8 @@ class PublicationRequest:
         The earlier release whose recoding this one has, if any.
     codebook
         The labels of the original, for the files of statistics programs.
+    chosen_before
+        Whether the candidate was chosen before any look at the original.
     """
 
     folder: Path
@@ -97,6 +99,7 @@ class PublicationRequest:
     passphrase: bytes | None = field(default=None, repr=False)
     parent: ParentFacts | None = None
     codebook: Codebook = NO_CODEBOOK
+    chosen_before: bool = False
 
     def with_settings_of(self, project: Project, records: Path | None = None) -> PublicationRequest:
         """Return the request with the measures, the policy and the statements of a project.

@@ -55,6 +55,7 @@ from sfumato.workflow.publish.data_files import require_fit, write_tables
 from sfumato.workflow.publish.folder_layout import Layout
 from sfumato.workflow.publish.manifest_record import CheckedPublication, manifest_of, unchanged_attributes
 from sfumato.workflow.publish.output_formats import Sinks, resources
+from sfumato.workflow.publish.private_publication import guarantee_facts, without_original
 from sfumato.workflow.publish.publication_request import (
     NO_STATEMENTS,
     Evidence,
@@ -263,6 +264,16 @@ def _checked(release: Release, request: PublicationRequest) -> CheckedPublicatio
         _require_few_singled_out(release, candidate)
     limits = policy.limits_on(candidate)
     in_words = tuple(f"{name} {limit}" for name, limit in limits.items())
+    evidence = request.evidence or Evidence(_frontier_of_one(candidate))
+    guarantee = guarantee_facts(release, "before" if request.chosen_before else "after")
+    if guarantee is not None:
+        # from here on nothing can reach the original
+        release = without_original(release)
+        promised = measure(release, [name for name in measures if _is_promised(name)])
+        candidate = replace(candidate, measurements=tuple(promised))
+        evidence = Evidence(_frontier_of_one(candidate))
+        request = replace(request, codebook=NO_CODEBOOK)
+        sinks = Sinks.of(release, request)
     return CheckedPublication(
         request=request,
         release=release,
@@ -270,7 +281,8 @@ def _checked(release: Release, request: PublicationRequest) -> CheckedPublicatio
         limits=limits,
         measures=measures,
         candidate=candidate,
-        evidence=request.evidence or Evidence(_frontier_of_one(candidate)),
+        evidence=evidence,
+        guarantee=guarantee,
         decision=Decision(candidate.id, request.why, request.by, now(), in_words),
         profiles=profiles,
         sinks=sinks,
@@ -340,6 +352,12 @@ def _measures_to_take(
         named = {methods.name_and_parameters(name)[0] for name in measures}
         measures += [name for name in composition if name not in named]
     return tuple(measures)
+
+
+def _is_promised(written: Written) -> bool:
+    """Return whether a measure follows from the recipe alone, so that telling it costs nothing."""
+    name, _ = methods.name_and_parameters(written)
+    return bool(getattr(methods.find("measure", name), "is_promised", False))
 
 
 def _written(measure: Measure) -> Written:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sfumato.results.formatting import joined
 from sfumato.verification.documents import LayoutFacts, Manifest
-from sfumato.verification.folder import PROGRAMS
+from sfumato.verification.folder import MANIFEST, PROGRAMS
 from sfumato.verification.partition_check import partitioned_table
 from sfumato.verification.published_view import table_names
 from sfumato.verification.renderings import UNVERIFIED_CLAIM
@@ -207,6 +207,12 @@ def _table_rows(manifest: Manifest, n_records: int) -> Iterator[str]:
     yield "# How to read this folder\n"
     yield f"{first}\n" if first.is_checked else f"{first} {_LABEL}\n"
     yield f"{_STANDS_FOR[layout.type]} {_about(layout)} {_LABEL}\n"
+    if manifest.unverified.guarantee is not None:
+        yield (
+            "The release is differentially private. Epsilon, delta and what they rest on are in "
+            f"`{MANIFEST}`, under `unverified`, `guarantee`. The publisher assumes that everyone may know "
+            f"what stands there under `public`, also without the records. {_LABEL}\n"
+        )
     yield from _data_lines(manifest)
     if layout.group is not None:
         yield (

@@ -129,6 +129,7 @@ def report_html(
     taken = {found.measure for candidate in measured for found in candidate.measurements}
     facts: dict[str, Any] = {
         "owner": True,
+        "guarantee": None,
         "signed_by": None,
         "parent": None,
         **frame(publication, schema, sections),

@@ -6,6 +6,7 @@ as bands. Figures of other candidates, and anything counted in the original, do 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,6 +43,7 @@ from sfumato.verification.documents import (
     LimitFacts,
     Manifest,
     OwnerFigure,
+    PublicFacts,
     RequirementFacts,
     numeral,
 )
@@ -147,6 +149,7 @@ def published_facts(manifest: Manifest, written: Release) -> dict[str, Any]:
             "/unverified/efficient", unverified.efficient, EFFICIENT_WORDS[unverified.efficient]
         ),
         "chosen": chosen,
+        "guarantee": _guarantee(manifest),
         "release": written,
         "n_released_records": MarkedCount(written.n_records, "cells", "n_records"),
         "n_suppressed": MarkedCount(written.n_suppressed, "cells", "n_suppressed"),
@@ -185,6 +188,39 @@ MISSING_WORDS = {"drop": "dropped", "category": "a category of its own"}
 """What becomes of missing values."""
 EFFICIENT_WORDS = {True: "efficient", False: "not efficient", None: "cannot be compared"}
 """Whether another candidate dominates the chosen one."""
+
+
+def _guarantee(manifest: Manifest) -> SimpleNamespace | None:
+    """Return the claim of differential privacy in words, each part with its mark."""
+    guarantee = manifest.unverified.guarantee
+    if guarantee is None:
+        return None
+    here = ("unverified", "guarantee")
+    certainty = 1 / (1 + math.exp(-guarantee.epsilon))
+    most = guarantee.people_at_most
+    return SimpleNamespace(
+        chosen=mark(pointer(*here, "chosen"), guarantee.chosen, guarantee.chosen),
+        is_before=guarantee.chosen == "before",
+        certainty=mark("/cells/certainty", certainty, formatting.share(certainty)),
+        people_at_most=None if most is None else MarkedCount(most, *here, "people_at_most"),
+        public={
+            name: mark(pointer(*here, "public", name), msgspec.to_builtins(facts), _public_words(facts))
+            for name, facts in guarantee.public.items()
+        },
+    )
+
+
+def _public_words(facts: PublicFacts) -> str:
+    words = [facts.kind]
+    if facts.whole is not None:
+        words.append("whole numbers" if facts.whole else "not only whole numbers")
+    if facts.bounds is not None:
+        words.append("from {:g} to {:g}".format(*facts.bounds))
+    if facts.domain:
+        words.append("a declared domain")
+    if facts.hierarchy is not None:
+        words.append("its hierarchy")
+    return ", ".join(words)
 
 
 def _marked_texts(manifest: Manifest) -> dict[str, Any]:
