@@ -187,7 +187,9 @@ class TestWhereItIsSaid:
 
     def test_before_deciding(self) -> None:
         assert cautions(sf.Recipe("mondrian"), 0, ["look at visit"]) == ("look at visit",)
-        assert cautions(sf.Recipe("mst"), 0, ["look at visit"]) == ()
+        assert cautions(sf.Recipe("mst"), 0, ["look at visit"], chosen_before=True) == ()
+        (reason,) = cautions(sf.Recipe("mst"), 0, ["look at visit"])
+        assert "covers the records that are drawn, not the choice" in reason
 
 
 def test_nothing_of_synthetic_records_is_released_as_it_is() -> None:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from sfumato.runtime.errors import SchemaError
 
 if TYPE_CHECKING:
-    from sfumato.data.kinds import Kind
+    from sfumato.data.kinds import Kind, Value
     from sfumato.data.schema import Attribute, Schema
-    from sfumato.data.table import Column, Table, Value
+    from sfumato.data.table import Column, Table
 
 MOST_LISTED = 1_000
 """Of more numbers or intervals than this not every one is counted: nearly all counts would be noise."""
@@ -175,6 +175,17 @@ def round_bounds(low: float, high: float) -> tuple[float, float]:
     ends = (ends[0], ends[1] if ends[1] > ends[0] else ends[0] + step)
     first, last = (int(end) if end == int(end) else end for end in ends)
     return first, last
+
+
+def delta_for(people_at_most: int) -> float:
+    """Return a delta far below one in a number of people.
+
+    Examples
+    --------
+    >>> delta_for(100), delta_for(1_000_000)
+    (1e-06, 1e-07)
+    """
+    return float(f"1e-{max(6, len(str(people_at_most - 1)) + 1)}")
 
 
 def people_below(n_people: int) -> int:

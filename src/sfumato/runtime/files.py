@@ -152,6 +152,18 @@ def folder_beside(target: Path) -> Iterator[Path]:
             shutil.rmtree(place, ignore_errors=True)
 
 
+@contextmanager
+def locked(place: Path) -> Iterator[BinaryIO]:
+    """Open a file to read and to append, alone: whoever else opens it so has to wait. It is created."""
+    with _refusals(place):
+        file = open(place, "a+b")  # noqa: SIM115 - closed below, where other errors are not refusals
+    with file:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        yield file
+
+
 def write_rows(file: TextIO, rows: Iterable[Iterable[Any]], *, separator: str = ",") -> None:
     r"""Write rows, each ended by ``\n``, with quotes only where they are needed.
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from sfumato.data.public_part import is_declared
+from sfumato.data.public_part import delta_for, is_declared
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
 from sfumato.models.anonymity import KAnonymity
@@ -226,11 +226,9 @@ def _of_other_types(table: Table, schema: Schema, epsilons: Iterable[float] = _E
     yield from (Recipe("pram", {"retain": retain}).normalized() for retain in _RETAINED)
     n_people = schema.people_at_most
     if n_people is not None and n_people >= _FEWEST_FOR_MST and is_declared(table, schema):
-        # delta should be far below one in the number of people, of which only the public bound may be used
-        delta = float(f"1e-{max(6, len(str(n_people - 1)) + 1)}")
-        yield from (
-            Recipe("mst", {"epsilon": each, "delta": delta}).normalized() for each in sorted(set(epsilons))
-        )
+        delta = delta_for(n_people)
+        every = sorted(set(epsilons))
+        yield from (Recipe("mst", {"epsilon": each, "delta": delta}).normalized() for each in every)
     if n_records <= _MOST_FOR_TREES:
         leaves = [size for size in _LEAVES if 4 * size <= n_records]
         yield from (Recipe("cart-synthesis", {"min-leaf": size}).normalized() for size in leaves)

@@ -22,6 +22,7 @@ from sfumato.workflow.explore.stored_results import frontier_of
 from sfumato.workflow.store.provenance import source_of
 
 if TYPE_CHECKING:
+    from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.publish.publication_request import PublicationRequest
 
 
@@ -105,6 +106,15 @@ def warn_of_renamings(folder: Path) -> None:
         warn(line)
 
 
+def print_privacy_account(project: Project) -> None:
+    """Print what the releases of a project have spent: before the last one, by it, and in total."""
+    from sfumato.workflow.publish.privacy_account import account_lines, account_path
+
+    echo(f"Spent of privacy, by {account_path(project).name}:")
+    for line in account_lines(project):
+        echo(f"  {line}")
+
+
 @cli.command()
 @click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.argument("folder", type=click.Path(path_type=Path))
@@ -152,7 +162,10 @@ def publish(
         unprotected = (
             warnings_of(alone_by_insensitive(released(table, schema, {}))) if schema.insensitive else ()
         )
-        for reason in cautions(candidate.recipe, len(store.decisions()), unprotected):
+        chosen_before = project.dp.choose == "before"
+        for reason in cautions(
+            candidate.recipe, len(store.decisions()), unprotected, chosen_before=chosen_before
+        ):
             warn(reason)
         before = folders_before(store, others, project.schema)
         decision, release = publish_candidate(
@@ -174,4 +187,6 @@ def publish(
         return
     echo(f"{release.n_records:,} records published in {folder}; every claim was checked on the written cells")
     warn_of_formulas(formula_columns(release))
+    if hasattr(candidate.recipe.build(), "guarantee"):
+        print_privacy_account(project)
     echo(f"Anybody can check it:  sfumato verify {folder}")

@@ -16,7 +16,13 @@ from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.markov_field import fit_field
 from sfumato.sanitizers.synthesize.private_records import PrivateRecords
-from sfumato.sanitizers.synthesize.private_synthesis import Model, budget_guarantee, count_singly, synthesize
+from sfumato.sanitizers.synthesize.private_synthesis import (
+    Model,
+    budget_guarantee,
+    budget_rho,
+    count_singly,
+    synthesize,
+)
 
 
 @register
@@ -90,6 +96,10 @@ class AIM:
     def guarantee(self, schema: Schema) -> Guarantee:
         """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
         return budget_guarantee(self, schema)
+
+    def rho(self) -> float:
+        """Return what is spent in zero-concentrated differential privacy, next to half of delta."""
+        return budget_rho(self)
 
 
 def count_adaptively(records: PrivateRecords, *, degree: int, rounds: int) -> Model:

@@ -15,7 +15,12 @@ from sfumato.registry.methods import check_bounds, register
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.sanitizers.base import MadeRecords, PrivacyBudget
 from sfumato.sanitizers.synthesize.private_records import PrivateRecords
-from sfumato.sanitizers.synthesize.private_synthesis import budget_guarantee, count_singly, synthesize
+from sfumato.sanitizers.synthesize.private_synthesis import (
+    budget_guarantee,
+    budget_rho,
+    count_singly,
+    synthesize,
+)
 from sfumato.sanitizers.synthesize.tree_model import Edge, TreeModel, fit_tree
 
 _MOST_PAIRS = 1 << 16
@@ -88,6 +93,10 @@ class MST:
     def guarantee(self, schema: Schema) -> Guarantee:
         """Return the differential privacy guarantee, which holds for everyone, whatever their records are."""
         return budget_guarantee(self, schema)
+
+    def rho(self) -> float:
+        """Return what is spent in zero-concentrated differential privacy, next to half of delta."""
+        return budget_rho(self)
 
 
 def count_along_tree(records: PrivateRecords) -> TreeModel:

@@ -6,6 +6,7 @@ All noise comes from OpenDP's cryptographic source, never from a seed. Budgets a
 from __future__ import annotations
 
 import bisect
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ _ROUNDING_MARGIN = 1 + 1e-9
 """Extra noise, so that rounding never spends more than the budget."""
 
 
+@functools.cache
 def rho_of(epsilon: float, delta: float) -> float:
     """Return the largest rho whose curve, by OpenDP's accountant, lies within (epsilon, delta).
 
@@ -30,18 +32,19 @@ def rho_of(epsilon: float, delta: float) -> float:
     >>> 0.02 < rho_of(1.0, 1e-6) < 0.03
     True
     """
-    dp = opendp()
-
-    def is_too_much(rho: float) -> bool:
-        noise = dp.m.make_gaussian(dp.atom_domain(T=int), dp.absolute_distance(T=float), scale=_scale(rho, 1))
-        return bool(dp.c.make_zCDP_to_approxDP(noise).map(1.0).epsilon(delta) > epsilon)
-
-    n_enough = bisect.bisect_left(_RHOS, True, key=is_too_much)
+    n_enough = bisect.bisect_left(_RHOS, True, key=lambda rho: epsilon_of(rho, delta) > epsilon)
     if not n_enough:
         raise ParameterError(
             f"epsilon = {epsilon:g} leaves nothing to tell with delta = {delta:g}; give more"
         )
     return _RHOS[n_enough - 1]
+
+
+def epsilon_of(rho: float, delta: float) -> float:
+    """Return the epsilon that a rho gives together with a delta, by OpenDP's accountant."""
+    dp = opendp()
+    noise = dp.m.make_gaussian(dp.atom_domain(T=int), dp.absolute_distance(T=float), scale=_scale(rho, 1))
+    return float(dp.c.make_zCDP_to_approxDP(noise).map(1.0).epsilon(delta))
 
 
 def with_noise(counts: Integers, rho: float, sensitivity: int) -> Floats:

@@ -61,6 +61,11 @@ def budget_guarantee(how: Budget, schema: Schema) -> Guarantee:
     return Guarantee(how.epsilon, how.delta, _unit(schema))
 
 
+def budget_rho(how: Budget) -> float:
+    """Return the budget of all counts, which with half of delta gives epsilon; the rest pays for values."""
+    return rho_of(how.epsilon, how.delta / 2)
+
+
 def synthesize(
     how: Budget, table: Table, schema: Schema, rng: np.random.Generator, fit: Fit
 ) -> LinkedRelease:
@@ -76,7 +81,7 @@ def synthesize(
     records = PrivateRecords(
         [coding.key_of[coding.column.codes[rows]] for coding in codings],
         [coding.is_public for coding in codings],
-        rho_of(how.epsilon, half),
+        budget_rho(how),
         half,
         how.records_per_person if _unit(schema) == "person" else 1,
     )

@@ -40,6 +40,7 @@ from sfumato.searches.sweep import Sweep
 from sfumato.verification.folder import Profile, StatisticsFormat
 from sfumato.workflow.engines.base import EngineName, engine_named
 from sfumato.workflow.project.budget import seconds_of
+from sfumato.workflow.project.chosen_before import recipe_before
 from sfumato.workflow.project.default_axes_and_measures import Written, default_measures
 from sfumato.workflow.project.scenario_sections import in_scenario, scenario_of
 from sfumato.workflow.project.sections import Section, section
@@ -90,10 +91,24 @@ class Population(Section, frozen=True):
 NO_POPULATION = Population()
 
 
+class PrivacyLimit(Section, frozen=True):
+    """What the releases of a project may spend together."""
+
+    epsilon: float | None = None
+    delta: float | None = None
+    rho: float | None = None
+
+
 class Privacy(Section, frozen=True):
     """The section ``[dp]``: what differential privacy needs of the project as a whole."""
 
     people_at_most: int | None = None
+    choose: Literal["before", "after"] = "after"
+    error: float | None = None
+    limit: PrivacyLimit = PrivacyLimit()
+
+
+NO_PRIVACY = Privacy()
 
 
 class _Public(Section, frozen=True):
@@ -230,6 +245,8 @@ class Project:
         The section ``[population]``.
     by
         The attributes by which everything is measured for the group that does worst, too.
+    dp
+        The section ``[dp]``.
     """
 
     path: Path
@@ -243,6 +260,7 @@ class Project:
     budget: float | None = None
     population: Population = NO_POPULATION
     by: tuple[str, ...] = ()
+    dp: Privacy = NO_PRIVACY
 
     @classmethod
     def load(cls, path: str | Path) -> Project:
@@ -370,6 +388,7 @@ def _read(place: Path) -> str:
 def _project(place: Path, written: dict[str, Any]) -> Project:
     file = section(_File, written)
     data = _check_data(section(Data, file.data, "data"))
+    privacy_budget = section(Privacy, file.dp, "dp")
     attributes = tuple(_attribute(name, block, place.parent) for name, block in file.attributes.items())
     schema = Schema(
         (*attributes, *_columns_without_role(data, file.attributes)),
@@ -380,12 +399,14 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         pseudonym=data.pseudonym,
         survey_weight=data.weight,
         household=data.household,
-        people_at_most=section(Privacy, file.dp, "dp").people_at_most,
+        people_at_most=privacy_budget.people_at_most,
     )
     population = _population(section(Population, file.population, "population"), data)
     measure = section(_Measure, file.measure, "measure")
     scenarios = {name: scenario_of(name, block, schema) for name, block in file.scenarios.items()}
     searches = [search_of(block, position) for position, block in enumerate(file.candidates, start=1)]
+    if privacy_budget.choose == "before":
+        searches = [_search_before(privacy_budget, schema, file)]
     tried = [name for search in searches for name in getattr(search, "sanitizers", ())]
     defaults = default_measures(schema, size_is_known=population.size is not None, tried=tried)
     privacy, utility = (
@@ -413,8 +434,27 @@ def _project(place: Path, written: dict[str, Any]) -> Project:
         publication=section(Publication, file.publication, "publication"),
         budget=_budget(section(_Explore, file.explore, "explore")),
         population=population,
+        dp=privacy_budget,
         by=tuple(dict.fromkeys(measure.by)),
     )
+
+
+def _search_before(dp: Privacy, schema: Schema, file: _File) -> Search:
+    """Return the one candidate that follows from the declared error, and refuse what needs the original."""
+    if file.candidates:
+        raise ProjectError('dp.choose: "before" allows no [[candidates]]; leave them out')
+    if dp.error is None or not 0 < dp.error < 1:
+        raise ProjectError(
+            'dp.choose: "before" needs error, a share between 0 and 1, for example error = 0.01'
+        )
+    for name in file.policy:
+        measure = methods.find("measure", MeasureLabel.parse(name).measure)
+        if not getattr(measure, "is_promised", False):
+            raise ProjectError(
+                f'policy.{name}: with dp.choose = "before" no figure of the original may decide; leave it out'
+            )
+    recipe = recipe_before(schema, dp.error)
+    return Sweep(recipe.sanitizer, {name: recipe.parameters[name] for name in ("epsilon", "delta")})
 
 
 def _check_data(data: Data) -> Data:

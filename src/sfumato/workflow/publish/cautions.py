@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from sfumato.registry.recipe import Recipe
 
 
-def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) -> tuple[str, ...]:
+def cautions(
+    recipe: Recipe, n_published: int, unprotected: Iterable[str] = (), *, chosen_before: bool = False
+) -> tuple[str, ...]:
     """Return reasons against publishing a release, in sentences; they forbid nothing.
 
     Parameters
@@ -18,6 +20,8 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
         How many releases of the same project were published before.
     unprotected
         What is to be said of attributes that are released as they are; no attribute of synthetic records is.
+    chosen_before
+        Whether the recipe was chosen before any look at the original.
 
     Examples
     --------
@@ -35,5 +39,11 @@ def cautions(recipe: Recipe, n_published: int, unprotected: Iterable[str] = ()) 
         reasons.append(
             f"{times} of this project {'was' if n_published == 1 else 'were'} published before. Whoever has "
             "several can compare them, and what each one guarantees does not hold for them together."
+        )
+    if hasattr(recipe.build(), "guarantee") and not chosen_before:
+        reasons.append(
+            "You chose this release by figures of the original. Its guarantee of differential privacy covers "
+            "the records that are drawn, not the choice. To choose without a look at the records, set "
+            'choose = "before" under [dp].'
         )
     return (*reasons, *(() if recipe.release_type == "synthetic" else unprotected))

@@ -118,6 +118,7 @@ class PublicationRequest:
             policy=project.policy,
             publication=publication,
             codebook=project.codebook(records) if publication.formats else NO_CODEBOOK,
+            chosen_before=project.dp.choose == "before",
         )
 
 

@@ -55,6 +55,7 @@ from sfumato.workflow.publish.data_files import require_fit, write_tables
 from sfumato.workflow.publish.folder_layout import Layout
 from sfumato.workflow.publish.manifest_record import CheckedPublication, manifest_of, unchanged_attributes
 from sfumato.workflow.publish.output_formats import Sinks, resources
+from sfumato.workflow.publish.privacy_account import entered
 from sfumato.workflow.publish.private_publication import guarantee_facts, without_original
 from sfumato.workflow.publish.publication_request import (
     NO_STATEMENTS,
@@ -238,7 +239,8 @@ def publish_candidate(
         recoding = freeze(release)
         release = enforced(recoding, project.all_records(recoding))
     release = release.with_earlier(*earlier)
-    return publish_release(release, request), release
+    with entered(project, release, candidate.id, request.folder):
+        return publish_release(release, request), release
 
 
 def _checked(release: Release, request: PublicationRequest) -> CheckedPublication:

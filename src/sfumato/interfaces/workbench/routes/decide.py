@@ -117,7 +117,12 @@ def _form(
         where=opened.project.path.parent.name,
         decisions=decisions,
         names_nobody=opened.project.policy.recipient == NOBODY,
-        cautions=cautions(candidate.recipe, len(decisions), opened.inspection.warnings),
+        cautions=cautions(
+            candidate.recipe,
+            len(decisions),
+            opened.inspection.warnings,
+            chosen_before=opened.project.dp.choose == "before",
+        ),
         **measured_facts(opened, frontier, candidate),
     )
 
