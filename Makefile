@@ -37,11 +37,11 @@ THOROUGH :=
 # LOAD=2 runs the tests beside two processes that keep the processors busy.
 LOAD := 0
 
-.PHONY: help bench demo test thorough quick floors evidence coverage mutants fuzz lint format wheel audit sbom lock clean python system spark aim
+.PHONY: help bench demo test thorough quick floors evidence coverage mutants fuzz lint format wheel audit sbom lock clean python system spark aim audit-dp
 .NOTPARALLEL:
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 demo: python $(RUNTIME) ## explore, compare and report on the embedded example
 	$(BIN)/sfumato demo
@@ -87,6 +87,10 @@ aim: python ## run the tests of the method aim, with OpenDP's extra mbi; minutes
 	    $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[aim]' --group test; } || \
 	    { rm -rf $(AIM); $(FAILED); }; }
 	$(AIM)/bin/python -m pytest tests/sanitizers/test_aim.py tests/contracts tests/external/test_round_trip.py -k "aim and not claim"
+
+# OPTIONS='--runs 10000 --counts 200000' takes about an hour.
+audit-dp: python $(DEVELOPMENT) ## compare what differentially private methods claim with what two tables show; minutes
+	$(BIN)/python -m tools.audit_dp $(OPTIONS)
 
 # Peers are installed into environments of their own in build/bench-cache. OPTIONS='--arx arx.jar --largest 7'
 OPTIONS :=
