@@ -84,7 +84,7 @@ AIM := .venv/aim
 aim: python ## run the tests of the method aim, with OpenDP's extra mbi; minutes
 	@[ -d $(AIM) ] || { echo "installing sfumato[aim] into $(AIM) (once)"; \
 	  { $(BIN)/python -m venv $(AIM) && $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1' && \
-	    $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[aim]' --group test; } || \
+	    $(AIM)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[aim]' --group extras --group test; } || \
 	    { rm -rf $(AIM); $(FAILED); }; }
 	$(AIM)/bin/python -m pytest tests/sanitizers/test_aim.py tests/contracts tests/external/test_round_trip.py -k "aim and not claim"
 

@@ -15,7 +15,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from hypothesis import strategies as st
 from sfumato import Attribute, Hierarchy, Intervals, Schema, Table
 from sfumato.reading import datasets
 from sfumato.registry import methods
+from sfumato.registry.method_extras import missing_extra
 from sfumato.results.json_schemas import SHAPES, form, schema
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.written_order import Order
@@ -186,15 +186,11 @@ def leave_out_what_takes_long(config: pytest.Config, items: list[pytest.Item]) -
 
 def leave_out_what_cannot_run(items: list[pytest.Item]) -> None:
     """Skip releases by sanitizers whose package is not installed."""
-    needed = {
-        name: cls.needs_package
-        for name, cls in methods.registered("sanitizer").items()
-        if hasattr(cls, "needs_package") and find_spec(cls.needs_package) is None
-    }
-    for item in items if needed else ():
+    needed = {name: missing_extra(cls) for name, cls in methods.registered("sanitizer").items()}
+    for item in items if any(needed.values()) else ():
         drawn = getattr(item, "callspec", None) if item.path in BY_EVERY_SANITIZER else None
-        for package in {needed.get(str(each)) for each in drawn.params.values()} - {None} if drawn else ():
-            item.add_marker(pytest.mark.skip(reason=f"the package {package} is not installed"))
+        for extra in {needed.get(str(each)) for each in drawn.params.values()} - {None} if drawn else ():
+            item.add_marker(pytest.mark.skip(reason=f"the extra {extra} is not installed"))
 
 
 def pytest_collection_finish() -> None:

@@ -82,7 +82,7 @@ def test_a_parameter_that_means_nothing_is_refused(name: str, value: float) -> N
 
 def test_without_the_extra_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mbi", None)
-    with pytest.raises(UserError, match=r"aim needs OpenDP's extra mbi .* pip install 'sfumato\[aim\]'"):
+    with pytest.raises(UserError, match=r"aim needs the package mbi: pip install 'sfumato\[aim\]'"):
         sanitize(drawn_table(100), SCHEMA, AIM())
 
 
@@ -103,7 +103,8 @@ def test_a_budget_is_spent_to_the_last_and_no_further(monkeypatch: pytest.Monkey
         return MarkovField((), len(records.known))
 
     monkeypatch.setattr(aim, "fit_field", field)
-    sanitize(drawn_table(), SCHEMA, AIM(epsilon=2.0, delta=1e-5))
+    # directly: without its extra, `sanitize` refuses
+    AIM(epsilon=2.0, delta=1e-5).sanitize(*SCHEMA.bind(drawn_table()), np.random.default_rng(0))
     assert len(spent) == (1 + 3) + 1
     assert math.fsum(spent) <= noisy_counts.rho_of(2.0, 0.5e-5) * (1 + 1e-12)
     assert math.fsum(spent) == pytest.approx(noisy_counts.rho_of(2.0, 0.5e-5))

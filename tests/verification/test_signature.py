@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -229,7 +230,7 @@ def test_without_the_package_a_signed_folder_is_refused_in_one_line_and_others_v
         policy="none",
         allow_singling_out=True,
     )
-    monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, "cryptography", None)
     assert verify(tmp_path / "plain").holds
     for key in (None, public):
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
@@ -303,7 +304,7 @@ class TestByHand:
     def test_without_the_package_nothing_signed_is_checked(
         self, honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
+        monkeypatch.setitem(sys.modules, "cryptography", None)
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
             self.checks(honest, tmp_path)
 
@@ -375,7 +376,7 @@ class TestReadingKeys:
     def test_without_the_package_no_key_is_read(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[Path], object]
     ) -> None:
-        monkeypatch.setattr("sfumato.verification.signature.importlib.util.find_spec", lambda _: None)
+        monkeypatch.setitem(sys.modules, "cryptography", None)
         with pytest.raises(UserError, match=r"pip install 'sfumato\[sign\]'"):
             read(tmp_path / "none.key")
 

@@ -46,6 +46,7 @@ class SeededLaplace(Laplace):
     ranges: Mapping[str, float] = field(default_factory=dict)
 
     repeatable: ClassVar[bool] = True
+    needs_extra: ClassVar[str | None] = None
     unfit: ClassVar[str] = "its noise comes from a seed and can be taken off; use laplace"
 
     def sanitize(self, table: Table, schema: Schema, rng: np.random.Generator) -> LinkedRelease:

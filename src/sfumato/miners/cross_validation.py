@@ -18,6 +18,7 @@ from sfumato.miners.folds import held_out
 from sfumato.miners.labels import Label, labels_of, target_domain, true_codes
 from sfumato.miners.learning_task import pose
 from sfumato.registry import methods
+from sfumato.registry.method_extras import require_extras
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.release import Release
 from sfumato.runtime.arrays import Integers
@@ -231,6 +232,7 @@ def _checked(
 ) -> tuple[Miner, tuple[str, ...]]:
     """Return the miner and the attributes to predict from, if the request is valid."""
     chosen: Miner = methods.build_miner(miner) if isinstance(miner, str) else miner
+    require_extras(chosen)
     for name in (target, *(features or ())):
         if name not in release.cells:
             hint = suggestion(name, release.cells) or f"; it has {', '.join(release.cells)}"

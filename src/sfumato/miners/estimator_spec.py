@@ -64,6 +64,7 @@ class EstimatorSpec:
 
 class _Declared:
     spec: ClassVar[EstimatorSpec]
+    needs_extra: ClassVar[str | None] = "learning"
 
     def __post_init__(self) -> None:
         check_bounds(self)

@@ -19,7 +19,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 from sfumato.data.table import text
 from sfumato.reading.base import check_columns
 from sfumato.reading.dialect import require_file
-from sfumato.runtime.errors import DataError, UserError
+from sfumato.runtime.errors import DataError
+from sfumato.runtime.extras import require
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -341,12 +342,9 @@ def _duckdb_file(path: Path) -> Database:
 
 def _duckdb_answer(path: Path, query: str) -> Iterator[Any]:
     """Yield the columns of a query, then its records; it may read no other file and not use the network."""
+    require("duckdb", "DuckDB files need")
+    import duckdb
     import pyarrow as pa
-
-    try:
-        import duckdb
-    except ImportError:
-        raise UserError("DuckDB files need the package duckdb: pip install 'sfumato[duckdb]'") from None
 
     def answer() -> Iterator[Any]:
         with duckdb.connect(str(path), read_only=True) as connection:
@@ -379,15 +377,10 @@ def _postgres(address: str) -> Database:
 
 def _postgres_answer(name: str, address: str, query: str) -> Iterator[Any]:
     """Yield the columns of a query, then its records in batches."""
+    require("postgres", "PostgreSQL needs")
+    import adbc_driver_manager
     import pyarrow as pa
-
-    try:
-        import adbc_driver_manager
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise UserError(
-            "PostgreSQL needs the package adbc-driver-postgresql: pip install 'sfumato[postgres]'"
-        ) from None
+    from adbc_driver_postgresql import dbapi
 
     def answer() -> Iterator[Any]:
         connection = None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sfumato.reading.base import Codebook, Format
 from sfumato.reading.dialect import most_unpacked
 from sfumato.registry.methods import register
-from sfumato.runtime.errors import DataError, UserError
+from sfumato.runtime.errors import DataError
+from sfumato.runtime.extras import require
 from sfumato.runtime.processes import read_in_child
 
 if TYPE_CHECKING:
@@ -117,12 +118,9 @@ def reader_of(path: Path) -> str:
 
 def pyreadstat() -> Any:
     """Return the package that reads and writes these files, or say how to install it."""
-    try:
-        import pyreadstat as package
-    except ImportError:
-        raise UserError(
-            "files of SPSS, Stata and SAS need the package pyreadstat: pip install 'sfumato[statistics]'"
-        ) from None
+    require("statistics", "files of SPSS, Stata and SAS need")
+    import pyreadstat as package
+
     return package
 
 

@@ -14,6 +14,7 @@ from sfumato.data.equivalence_classes import EquivalenceClasses, SensitiveCounts
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker, Axis, Better, Guards, Needs, ReleaseType, Words
+from sfumato.registry.method_extras import require_extras
 from sfumato.registry.plugin_errors import blamed_on, failed
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.measure_label import MeasureLabel
@@ -327,6 +328,7 @@ def _all_measured(
     measurements: list[Measurement] = []
     for written in measures:
         wanted = written if isinstance(written, Measure) else build_measure(written)
+        require_extras(wanted)
         try:
             with speaking_of(wanted.name), blamed_on(wanted, NotApplicable):
                 reason = inapplicable_reason(wanted, release.type)

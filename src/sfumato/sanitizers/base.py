@@ -13,6 +13,7 @@ from sfumato.kernels.row_groups import first_row_of_group, number_rows, sum_by_g
 from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.declarations import Above, AtLeast, AtMost
+from sfumato.registry.method_extras import require_extras
 from sfumato.registry.plugin_errors import blamed_on
 from sfumato.registry.recipe import Recipe
 from sfumato.results.linked_release import LinkedRelease, without_rows
@@ -83,6 +84,7 @@ def make_release(table: Table, schema: Schema, recipe: Recipe) -> LinkedRelease:
     """
     seeded = recipe.seeded()
     method = seeded.build()
+    require_extras(method)
     if hasattr(method, "guarantee"):
         table, schema = with_declared_values(table, schema)
     floored = merge_below_lowest(table, schema)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.runtime.errors import UserError
+from sfumato.runtime.extras import require
 
 
 def opendp() -> Any:
-    """Return the library OpenDP."""
+    """Return the library OpenDP, or name the command that installs it."""
+    require("dp", "differential privacy needs")
     import opendp.prelude
 
     opendp.prelude.enable_features("contrib")
@@ -17,12 +18,5 @@ def opendp() -> Any:
 
 def opendp_with_mbi() -> Any:
     """Return the library OpenDP with its extra ``mbi``, or name the command that installs it."""
-    try:
-        import mbi  # noqa: F401
-        import pandas  # noqa: F401
-        import polars  # noqa: F401
-    except ImportError as error:
-        raise UserError(
-            f"the method aim needs OpenDP's extra mbi ({error.name} is missing): pip install 'sfumato[aim]'"
-        ) from None
+    require("aim", "the method aim needs")
     return opendp()

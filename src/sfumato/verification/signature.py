@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-import importlib.util
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sfumato.runtime.errors import UserError, VerificationFailed
+from sfumato.runtime.extras import require
 from sfumato.verification.check import Check
 from sfumato.verification.documents import Manifest, canonical, read_json
 from sfumato.verification.folder import MANIFEST, SIGNATURE
@@ -46,7 +46,7 @@ def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     UserError
         When the file is no such key, or it is locked and no passphrase is given.
     """
-    _require_cryptography()
+    require("sign", "signatures need")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
     try:
@@ -64,7 +64,7 @@ def read_private_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
 
 def is_locked(path: Path) -> bool:
     """Return whether a private key needs a passphrase; raise `UserError` for anything but a key."""
-    _require_cryptography()
+    require("sign", "signatures need")
     try:
         _unlocked(path, None)
     except TypeError:
@@ -88,7 +88,7 @@ def _unlocked(path: Path, passphrase: bytes | None) -> Any:
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
     """Read an Ed25519 public key, PEM or OpenSSH (``ssh-ed25519 …``)."""
-    _require_cryptography()
+    require("sign", "signatures need")
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -125,7 +125,7 @@ def signature_checks(folder: Path, manifest: Manifest, key: Ed25519PublicKey | N
         problem = "the manifest is not signed" if key is not None else ""
         what = "nobody changed the folder on its way: it is not signed, so this rests on the channel"
         return [Check(what, problem, unverified=True)]
-    _require_cryptography()
+    require("sign", "signatures need")
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     try:
@@ -154,11 +154,6 @@ def _is_signed_by(key: Ed25519PublicKey, facts: SignatureFacts, folder: Path) ->
     except (InvalidSignature, binascii.Error):
         return False
     return True
-
-
-def _require_cryptography() -> None:
-    if importlib.util.find_spec("cryptography") is None:
-        raise UserError("signatures need the package cryptography: pip install 'sfumato[sign]'")
 
 
 def _key_bytes(path: Path) -> bytes:

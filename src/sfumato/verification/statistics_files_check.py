@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sfumato.runtime.errors import UserError
+from sfumato.runtime.extras import require
 from sfumato.verification.documents import FormatFacts
 from sfumato.verification.folder import StatisticsFormat, open_file
 from sfumato.verification.written_tables import WrittenTable, differs
@@ -34,12 +34,7 @@ def differs_from_statistics(
     """
     from sfumato.runtime.processes import read_in_child
 
-    try:
-        import pyreadstat  # noqa: F401
-    except ImportError:
-        raise UserError(
-            "to check a file of SPSS or Stata takes the package pyreadstat: pip install 'sfumato[statistics]'"
-        ) from None
+    require("statistics", "to check a file of SPSS or Stata takes")
     place = folder / f"{name}.{kind}"
     with open_file(folder, place.name):
         pass  # a link, or a file elsewhere, is refused

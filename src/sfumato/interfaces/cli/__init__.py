@@ -107,12 +107,14 @@ def _warning_shower(otherwise: Callable[..., None]) -> Callable[..., None]:
 
     def show(message: Warning | str, category: type[Warning], *where: Any) -> None:
         from sfumato.reading.mixed_writing import MixedWriting
+        from sfumato.registry.method_extras import LeftOut
         from sfumato.registry.methods import PlugInSkipped
         from sfumato.registry.plugin_errors import MethodFails
         from sfumato.sanitizers.base import RareValues
         from sfumato.workflow.store.store import ChangedRows
 
-        if issubclass(category, (PlugInSkipped, MethodFails, MixedWriting, ChangedRows, RareValues)):
+        passed_on = (PlugInSkipped, MethodFails, LeftOut, MixedWriting, ChangedRows, RareValues)
+        if issubclass(category, passed_on):
             pass_on(str(message))
         else:
             otherwise(message, category, *where)

@@ -48,7 +48,7 @@ def _entry(kind: methods.Kind, name: str) -> MethodShape:
         ],
         facts={
             fact: getattr(cls, fact)
-            for fact in ("guards", "monotone", "strict", "axis", "better", "needs", "predicts")
+            for fact in ("guards", "monotone", "strict", "axis", "better", "needs", "needs_extra", "predicts")
             if isinstance(getattr(cls, fact, None), (str, bool))
         },
         reference=reference,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
@@ -279,8 +280,6 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
     shares, n_records, ranges
         As in `likeliest`.
     """
-    from scipy.special import bdtrc
-
     if not shares.any():
         shares = np.ones_like(shares)
     shares = shares / shares.sum()
@@ -296,9 +295,21 @@ def chances_of_counts(shares: Floats, n_records: int, ranges: tuple[Integers, In
         if mass > 0:
             inside = slice(first, last + 1)
             odds = np.clip(shares[inside] / mass, 0.0, 1.0)
-            chances[values[inside]] += share * bdtrc(np.arange(n_records), n_records, odds[:, np.newaxis])
+            chances[values[inside]] += share * _at_least(n_records, odds)
     # differences of nearly equal numbers leave a little below what is larger in truth
     return np.minimum.accumulate(np.clip(chances / chance.sum(), 0.0, 1.0), axis=1)
+
+
+def _at_least(n_records: int, odds: Floats) -> Floats:
+    """Return for each probability, in a row, how likely 1, 2, … of so many independent draws succeed.
+
+    The binomial probabilities are added from the smallest tail on, so each sum keeps its relative accuracy.
+    """
+    n_right = np.arange(n_records + 1)
+    ways = np.array([math.comb(n_records, right) for right in n_right.tolist()], dtype=np.float64)
+    odds = odds[:, np.newaxis]
+    exactly = ways * odds**n_right * (1 - odds) ** (n_records - n_right)
+    return np.asarray(np.cumsum(exactly[:, :0:-1], axis=1)[:, ::-1])
 
 
 def _spans(n_values: int, ranges: tuple[Integers, Integers] | None) -> tuple[Integers, Integers, Floats]:

@@ -38,6 +38,7 @@ class ScenarioMeasure(Measure):
     scenario: Any = None
 
     needs: ClassVar[Needs] = "records"
+    needs_extra: ClassVar[str | None] = "learning"
     judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
 
     def __post_init__(self) -> None:

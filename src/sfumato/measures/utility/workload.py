@@ -90,6 +90,7 @@ class WorkloadUtility(Measure):
     cells: CellsAs = "shares"
 
     axis: ClassVar[Axis] = "utility"
+    needs_extra: ClassVar[str | None] = "learning"
     better: ClassVar[Better] = "higher"
     judges: ClassVar[tuple[ReleaseType, ...]] = ("people", "perturbed")
     words: ClassVar[Words] = Words(

@@ -64,6 +64,7 @@ class Laplace:
     rounded: bool = True
 
     release_type: ClassVar[ReleaseType] = "perturbed"
+    needs_extra: ClassVar[str | None] = "dp"
     repeatable: ClassVar[bool] = False
     plain: ClassVar[str] = "numbers with random noise"
     does: ClassVar[str] = "Random noise is added to numbers."

@@ -83,7 +83,7 @@ class AIM:
     )
     times_mondrian: ClassVar[float] = 400.0
     always_named: ClassVar[str] = "epsilon"
-    needs_package: ClassVar[str] = "mbi"
+    needs_extra: ClassVar[str | None] = "aim"
 
     def __post_init__(self) -> None:
         check_bounds(self)

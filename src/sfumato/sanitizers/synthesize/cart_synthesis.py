@@ -64,6 +64,7 @@ class CartSynthesis:
     n_records: MadeRecords = 0
 
     release_type: ClassVar[ReleaseType] = "synthetic"
+    needs_extra: ClassVar[str | None] = "learning"
     plain: ClassVar[str] = "synthetic records without a guarantee"
     does: ClassVar[str] = (
         "Synthetic records are drawn from decision trees; no formal guarantee comes with them."

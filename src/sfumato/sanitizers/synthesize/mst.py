@@ -82,6 +82,7 @@ class MST:
     )
     times_mondrian: ClassVar[float] = 5.0
     always_named: ClassVar[str] = "epsilon"
+    needs_extra: ClassVar[str | None] = "dp"
 
     def __post_init__(self) -> None:
         check_bounds(self)

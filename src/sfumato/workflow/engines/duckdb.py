@@ -22,7 +22,8 @@ from sfumato.reading.databases import quoted
 from sfumato.reading.dialect import require_file
 from sfumato.reading.parquet_files import ParquetFiles
 from sfumato.runtime.arrays import Integers
-from sfumato.runtime.errors import DataError, SfumatoError, UserError
+from sfumato.runtime.errors import DataError, SfumatoError
+from sfumato.runtime.extras import require
 from sfumato.runtime.machine import processors
 from sfumato.workflow.engines.capacity import Coarser, levels_of, rows_that_fit, too_many, working_memory
 from sfumato.workflow.engines.parquet_codes import NumberedRows
@@ -189,10 +190,9 @@ def _merged_rows(recoding: Recoding, asked: _Reduction, database: DuckDBPyConnec
 
 
 def _duckdb() -> Any:
-    try:
-        import duckdb
-    except ImportError:
-        raise UserError("the engine duckdb needs the package duckdb: pip install 'sfumato[duckdb]'") from None
+    require("duckdb", "the engine duckdb needs")
+    import duckdb
+
     return duckdb
 
 

@@ -21,7 +21,8 @@ from sfumato.data.schema import Schema
 from sfumato.data.table import Table, counted
 from sfumato.reading.base import Source
 from sfumato.runtime.arrays import Integers
-from sfumato.runtime.errors import DataError, UserError
+from sfumato.runtime.errors import DataError
+from sfumato.runtime.extras import require
 from sfumato.workflow.engines.capacity import rows_that_fit, too_many
 from sfumato.workflow.engines.plain_values import (
     BITS_OF_PLACE,
@@ -90,11 +91,10 @@ def _answer_table(
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    try:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-    except ImportError:
-        raise UserError("the engine spark needs the package pyspark: pip install 'sfumato[spark]'") from None
+    require("spark", "the engine spark needs")
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
     return PySparkException, Py4JError
 
 

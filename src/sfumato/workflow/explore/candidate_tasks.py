@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sfumato.registry import methods
+from sfumato.registry.method_extras import missing_extra, require_extras
 from sfumato.registry.plugin_errors import blamed_on, failed, named
 from sfumato.registry.recipe import Recipe
-from sfumato.results.measurement import Measure
+from sfumato.results.measurement import Measure, build_measure
 from sfumato.results.policy import NO_LIMITS, Policy, evidence_of
 from sfumato.runtime.caching import kept_on
 from sfumato.runtime.errors import MethodFailed, Stopped
@@ -68,7 +69,8 @@ class ExplorationInputs:
     def task(self, recipe: Recipe) -> Task:
         """Return the task of a recipe with the exploration's seed."""
         seeded = replace(recipe, seed=self.seed)
-        needed = with_keys(self.policy.measures_of(recipe, is_compared=self.tries_attacks))
+        of_policy = self.policy.measures_of(recipe, is_compared=self.tries_attacks)
+        needed = with_keys(each for each in of_policy if missing_extra(build_measure(each)) is None)
         asked = dict(self.asked) | {key: written for key, written in needed if key not in dict(self.asked)}
         return Task(self.store.identity(seeded, self.source), seeded, tuple(asked.items()))
 
@@ -83,7 +85,34 @@ def tried_by(entries: Iterable[PlanEntry]) -> list[str]:
 
 def tries_attacks(entries: Iterable[PlanEntry]) -> bool:
     """Return whether attacks judge some of the releases that a plan names."""
-    return any(evidence_of(Recipe(name)) == "attacks" for name in tried_by(entries))
+    usable = [entry for entry in entries if missing_extra_of(entry) is None]
+    return any(evidence_of(Recipe(name)) == "attacks" for name in tried_by(usable))
+
+
+def missing_extra_of(entry: PlanEntry) -> str | None:
+    """Return an extra that an entry needs and that is not installed."""
+    return missing_extra(methods.find("sanitizer", entry.sanitizer) if isinstance(entry, Recipe) else entry)
+
+
+def measures_by_extras(
+    measures: Iterable[Written | Measure], axes: tuple[str, str]
+) -> tuple[list[Written | Measure], dict[str, str]]:
+    """Return the measures whose extras are installed, and the extra that each of the others needs.
+
+    There is no frontier without the measures of its axes, so these are refused.
+    """
+    usable: list[Written | Measure] = []
+    unusable: dict[str, str] = {}
+    for written in measures:
+        asked = written if isinstance(written, Measure) else build_measure(written)
+        if asked.label in axes:
+            require_extras(asked)
+        extra = missing_extra(asked)
+        if extra is None:
+            usable.append(written)
+        else:
+            unusable[str(asked.label)] = extra
+    return usable, unusable
 
 
 def with_keys(measures: Iterable[Written | Measure]) -> tuple[tuple[str, Written | Measure], ...]:

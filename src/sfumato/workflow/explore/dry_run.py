@@ -10,6 +10,8 @@ from sfumato.workflow.explore.candidate_tasks import (
     ExplorationInputs,
     is_quick,
     listed,
+    measures_by_extras,
+    missing_extra_of,
     propose,
     still_open,
     tries_attacks,
@@ -53,11 +55,12 @@ def dry_run(project: Project, store: Store, workers: int) -> DryRun:
         How many processes would work.
     """
     table, schema = project.read()
+    measures, _ = measures_by_extras(project.measures, project.axes)
     inputs = ExplorationInputs(
         store,
         Original(table, schema, store.path),
         0,
-        with_keys(project.measures),
+        with_keys(measures),
         project.policy,
         tries_attacks(project.searches),
     )
@@ -67,7 +70,8 @@ def dry_run(project: Project, store: Store, workers: int) -> DryRun:
         if recipes is None and is_quick(search):
             recipes = propose((search, [inputs.seed]), WorkInputs(table, schema))
         n_searches += recipes is None
-        every.update({task.id: task for task in map(inputs.task, recipes or ())})
+        usable = [recipe for recipe in recipes or () if missing_extra_of(recipe) is None]
+        every.update({task.id: task for task in map(inputs.task, usable)})
     n_open = len(still_open(every.values(), store))
     memory = machine.used_by(os.getpid()) * (workers + (workers > 1))
     return DryRun(n_open, len(every) - n_open, n_searches, memory)

@@ -14,6 +14,8 @@ from typing import Any
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
+from sfumato.registry import methods
+from sfumato.registry.method_extras import LeftOut, left_out
 from sfumato.registry.plugin_errors import MethodFails
 from sfumato.registry.recipe import Recipe
 from sfumato.results.formatting import recipe_name
@@ -22,7 +24,7 @@ from sfumato.results.measurement import Measure, build_measure
 from sfumato.results.policy import Policy
 from sfumato.runtime import machine
 from sfumato.runtime.caching import kept_on
-from sfumato.runtime.errors import MethodFailed, ProjectError, Stopped
+from sfumato.runtime.errors import MethodFailed, ProjectError, Stopped, UserError
 from sfumato.runtime.pool import UNLIMITED, Limits
 from sfumato.runtime.progress import listening, never
 from sfumato.searches.base import Search
@@ -31,6 +33,8 @@ from sfumato.workflow.explore.candidate_tasks import (
     PlanEntry,
     is_quick,
     listed,
+    measures_by_extras,
+    missing_extra_of,
     searched,
     still_open,
     tries_attacks,
@@ -214,8 +218,11 @@ def fill(
     limits_of_plugins = None if workers == 1 and not limits.need_watching else limits
     original = Original(table, schema, store.path)
     attacks = tries_attacks(entries)
+    usable, unusable = measures_by_extras(measures, axes)
+    if attacks:
+        unusable |= measures_by_extras(policy.measures("attacks"), axes)[1]
     inputs = ExplorationInputs(
-        store, original, store.seed(seed), with_keys(measures), policy, attacks, limits_of_plugins
+        store, original, store.seed(seed), with_keys(usable), policy, attacks, limits_of_plugins
     )
     if attacks and policy.measures("attacks"):
         # an attack that fails on the original as well proves nothing
@@ -223,7 +230,7 @@ def fill(
     ends = math.inf if budget is None else began + budget
     store.discard_changed()
     store.keep_sums_of(all_versions())
-    run = _ExplorationRun(inputs, axes, began, ends, progress, stop)
+    run = _ExplorationRun(inputs, axes, began, ends, progress, stop, unusable)
     with listening(run.report_words), kept_on(store), suppress(Stopped):
         tasks = run.tasks(entries)
         # the candidates are counted even where the budget is spent on reading
@@ -234,6 +241,8 @@ def fill(
                 run.store_result(result)
                 if stop():
                     break
+    if run.left_out:
+        warnings.warn(left_out(run.left_out), LeftOut, stacklevel=3)
     return run.ended()
 
 
@@ -252,6 +261,8 @@ class _ExplorationRun:
         Told how far it has come.
     stop
         Asked whether to end early.
+    left_out
+        The extra that each method needs which is left out, by name.
     """
 
     def __init__(
@@ -262,8 +273,9 @@ class _ExplorationRun:
         ends: float,
         progress: Callable[[Progress], None],
         stop: Callable[[], bool],
+        left_out: dict[str, str],
     ) -> None:
-        self.inputs, self.axes = inputs, axes
+        self.inputs, self.axes, self.left_out = inputs, axes, left_out
         self.began, self.ends, self.progress, self.stop = began, ends, progress, stop
         self.state = Progress(0, 0, 0, 0, 0.0)
         self.faults: set[str | None] = set()
@@ -295,13 +307,16 @@ class _ExplorationRun:
             yield from self._in_order([self._search_results(search)])
         if not self.ids and self.faults:
             raise MethodFailed(f"nothing is left to try: {next(iter(self.faults))}")
+        if not self.ids and self.left_out:
+            raise UserError(f"nothing is left to try: {left_out(self.left_out)}")
         if self.ends < math.inf:
             yield from self._gap_candidates()
 
     def _in_order(self, lists: Iterable[Sequence[Recipe]]) -> Iterator[Task]:
         """Yield the open tasks of several entries; those that were given up before come last."""
         tasks: list[list[Task]] = []
-        for recipes in lists:
+        for listed_recipes in lists:
+            recipes = [recipe for recipe in listed_recipes if self._is_usable(recipe)]
             unseen = {task.id: task for task in map(self.inputs.task, recipes) if task.id not in self.ids}
             self.ids |= unseen.keys()
             tasks.append(list(unseen.values()))
@@ -320,12 +335,22 @@ class _ExplorationRun:
                 self.n_given += 1
                 yield task
 
+    def _is_usable(self, entry: PlanEntry) -> bool:
+        """Return whether the extras of an entry are installed; note it if they are not."""
+        extra = missing_extra_of(entry)
+        if extra is not None:
+            name = entry.sanitizer if isinstance(entry, Recipe) else methods.name_of(type(entry))
+            self.left_out[name] = extra
+        return extra is None
+
     @property
     def _is_waiting(self) -> bool:
         """Return whether a task was handed out and has not come back."""
         return self.n_given > self.state.done
 
     def _search_results(self, search: Search) -> list[Recipe]:
+        if not self._is_usable(search):
+            return []
         try:
             return searched(search, self.inputs, lambda: self.stop() or monotonic() >= self.ends)
         except MethodFailed as reason:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from sfumato.reading import parquet_files
 from sfumato.reading.base import Codebook
 from sfumato.results.release import Release
+from sfumato.runtime.extras import require
 from sfumato.verification.documents import FormatFacts, Manifest
 from sfumato.verification.folder import FORMATS, StatisticsFormat
 from sfumato.verification.partition_check import partition_files
 from sfumato.workflow.publish.partitions import check_partition, lay_into_folders
 from sfumato.workflow.publish.publication_request import PublicationRequest, allowed_names
-from sfumato.workflow.publish.statistics_output import require_writer, write_statistics
+from sfumato.workflow.publish.statistics_output import write_statistics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +45,7 @@ class Sinks:
         """Check the requested formats before anything is computed."""
         formats = allowed_names("formats", request.publication.formats, FORMATS)
         if formats:
-            require_writer()
+            require("statistics", "to write files of SPSS and Stata takes")
         partition_by = request.publication.partition_by
         if partition_by is not None:
             check_partition(release, partition_by)

@@ -84,17 +84,6 @@ _STATA_TEXT = re.compile(r"str\d+")
 _PROGRAMS: dict[StatisticsFormat, _Program] = {"dta": _STATA, "sav": _SPSS}
 
 
-def require_writer() -> None:
-    """Refuse SPSS and Stata files if the packages for them are not installed."""
-    pyreadstat()
-    try:
-        import pandas  # noqa: F401
-    except ImportError:
-        raise UserError(
-            "to write files of SPSS and Stata takes the package pandas: pip install 'sfumato[statistics]'"
-        ) from None
-
-
 def write_statistics(
     tables: Mapping[str, pa.Table],
     place: Path,

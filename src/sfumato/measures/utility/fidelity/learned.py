@@ -58,6 +58,7 @@ class Propensity(FidelityMeasure):
 
     seed: Seed = 0
 
+    needs_extra: ClassVar[str | None] = "learning"
     words: ClassVar[Words] = Words(
         "propensity score",
         "How well a decision tree tells released records from original ones (pMSE, divided by the most that "
@@ -127,6 +128,7 @@ class TransferLoss(TargetMeasure):
     0.0
     """
 
+    needs_extra: ClassVar[str | None] = "learning"
     words: ClassVar[Words] = Words(
         "transfer loss",
         "How much less often a decision tree that learned from the release is right about the original than "
