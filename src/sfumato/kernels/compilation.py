@@ -1,19 +1,14 @@
 """Compile kernels on their first call, and import numba no earlier than that.
 
 Most commands only read what is stored and call no kernel, and importing numba takes longer than they do.
-
-Compiled code is cached next to the sources and reused only while no kernel has changed. numba itself
-checks one file at a time, although kernels call kernels of other files, and it fails on cached code for a
-named tuple that has been renamed.
+Compiled code is kept on disk: `kernel_cache` says where.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 # Options of a kernel that makes no array: it need not count references to the arrays that it is given, and
@@ -24,8 +19,6 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False}
 INLINED: dict[str, Any] = {**UNCOUNTED, "forceinline": True}
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-_FOLDER = Path(__file__).parent
 
 _pending: list[_Kernel] = []
 _listeners: list[Callable[[bool], None]] = []
@@ -91,7 +84,7 @@ def _listen_to_numba() -> None:
             for listener in _listeners:
                 listener(begins)
 
-    event.register("numba:compile", CompilationListener())  # type: ignore[no-untyped-call]
+    event.register("numba:compile", CompilationListener())
 
 
 def _compile_pending() -> None:
@@ -100,8 +93,6 @@ def _compile_pending() -> None:
         if _listeners:
             _listen_to_numba()
         compiled_kernels = {kernel: _compiled(kernel) for kernel in _pending}
-        for kernel, compiled in compiled_kernels.items():
-            _mark_cache_version(compiled, kernel.function.__code__.co_filename)
         for kernel in _pending:
             namespace = kernel.function.__globals__
             kernels = {name: value for name, value in namespace.items() if isinstance(value, _Kernel)}
@@ -114,30 +105,12 @@ def _compile_pending() -> None:
         _pending.clear()
 
 
-def _mark_cache_version(compiled: Any, source: str) -> None:
-    """Add a hash of the sources to the version that numba writes into its cache files.
-
-    numba does not even read a cache file of another version.
-    """
-    on_disk = getattr(compiled._cache, "_cache_file", None)
-    if on_disk is not None:
-        on_disk._version = f"{on_disk._version} {_digest(source)}"
-
-
-@functools.cache
-def _digest(source: str) -> str:
-    """Return a hash of all kernels and of the file that defines a kernel."""
-    digest = hashlib.sha256()
-    for path in sorted({*_FOLDER.glob("*.py"), Path(source)}):
-        digest.update(path.read_bytes() if path.is_file() else b"")
-    return digest.hexdigest()
-
-
 def _compiled(kernel: _Kernel) -> Callable[..., Any]:
     from numba import njit as numba_njit
 
-    try:
-        return numba_njit(**kernel.options)(kernel.function)
-    except RuntimeError:
-        # numba finds no folder that it may write to: the compiled code lasts as long as the process
-        return numba_njit(**{**kernel.options, "cache": False})(kernel.function)
+    from sfumato.kernels.kernel_cache import KernelCache
+
+    compiled = numba_njit(**{**kernel.options, "cache": False})(kernel.function)
+    if kernel.options.get("cache"):
+        compiled._cache = KernelCache(kernel.function)
+    return compiled
