@@ -1056,6 +1056,66 @@ class CompletionShape(Shape):
     script: str
 
 
+class PackageShape(Shape):
+    """A package that sfumato uses.
+
+    Parameters
+    ----------
+    name, version
+        The package, and its version if it is installed.
+    extra
+        The extra that it belongs to; nothing if sfumato always needs it.
+    install
+        The command that installs it.
+    """
+
+    name: str
+    version: str | None
+    extra: str | None
+    install: str
+
+
+class KernelsShape(Shape):
+    """The compiled kernels.
+
+    Parameters
+    ----------
+    total, compiled
+        All kernels, and those of which compiled code for this machine is kept.
+    folder
+        The folder in which this user keeps new compiled code, if one is writable.
+    """
+
+    total: int
+    compiled: int
+    folder: str | None
+
+
+class DoctorShape(Shape):
+    """`sfumato doctor`: what is installed, and where caches and stores are.
+
+    Parameters
+    ----------
+    version, python
+        The versions of sfumato and of Python.
+    folder
+        The folder of the package.
+    packages
+        What sfumato uses.
+    kernels
+        The compiled kernels.
+    stores
+        The stores of the project files in the current folder.
+    """
+
+    version: str
+    python: str
+    folder: str
+    packages: list[PackageShape]
+    kernels: KernelsShape
+    stores: list[str]
+
+
 class NamedShape(Shape):
     """Something that is printed.
 
@@ -1122,6 +1182,7 @@ SHAPES: dict[str, type[Shape]] = {
     "compare": CompareShape,
     "completion": CompletionShape,
     "demo": DemoShape,
+    "doctor": DoctorShape,
     "dry-run": DryRunShape,
     "error": ErrorShape,
     "explore": ExploreShape,
