@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -107,6 +108,22 @@ def test_the_wheel_holds_the_licence_and_nothing_beside_the_package(wheel: Path)
     assert {path.name for path in wheel.iterdir()} == {"sfumato", metadata}
     assert (wheel / metadata / "licenses" / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert not list(wheel.rglob("test_*.py"))
+
+
+def test_the_wheel_holds_no_file_twice(wheel: Path) -> None:
+    files = [path for path in wheel.rglob("*") if path.is_file() and path.stat().st_size]
+    by_contents: dict[bytes, list[str]] = {}
+    for path in files:
+        by_contents.setdefault(path.read_bytes(), []).append(str(path.relative_to(wheel)))
+    assert [names for names in by_contents.values() if len(names) > 1] == []
+
+
+def test_the_source_archive_holds_every_page_that_the_readme_links_to(built: dict[str, Path]) -> None:
+    with tarfile.open(built[".gz"]) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    linked = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / "README.md").read_text("utf-8"))
+    pages = {*linked, "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "LICENSE"}
+    assert {page for page in pages if page.rstrip("/") not in held and (ROOT / page).is_file()} == set()
 
 
 def requirements(pyproject: dict[str, Any]) -> Iterator[str]:
