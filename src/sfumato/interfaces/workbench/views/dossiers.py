@@ -191,7 +191,10 @@ def _samples(release: Release) -> tuple[Sample, ...]:
         Sample(
             name,
             list(table.column_names),
-            [[cell_words(cell) for cell in row.values()] for row in table.slice(0, _SAMPLE).to_pylist()],
+            [
+                [cell_words(_shown(cell)) for cell in row.values()]
+                for row in table.slice(0, _SAMPLE).to_pylist()
+            ],
             table.num_rows,
         )
         for name, table in tables_of(release, typed=False).items()
