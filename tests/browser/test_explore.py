@@ -46,7 +46,7 @@ utility = ["general-loss", "suppression-loss"]
 
 [policy]
 recipient = "none"
-named = "cell-size-5"
+reidentification-risk = { at-most = 0.2 }
 """
 METHODS = (
     "mondrian",
@@ -165,12 +165,12 @@ def test_methods_are_chosen_explored_and_looked_at(
     page.get_by_role("textbox", name="k", exact=True).fill(", ".join(map(str, range(2, 40, 2))))
     page.get_by_role("button", name="Try it").click()
     page.get_by_text("19 candidates").wait_for()
-    page.get_by_label("at least 3 look alike").check()
+    page.get_by_label("protected place").check()
     page.get_by_role("button", name="Save the policy").click()
     page.get_by_text("The policy is saved").wait_for()
     photograph(page, "explore-plan")
     assert "# who wrote this: a human" in (folder / "people.toml").read_text()
-    assert 'named = "cell-size-3"' in (folder / "people.toml").read_text()
+    assert 'recipient = "protected-place"' in (folder / "people.toml").read_text()
     with (folder / "people.toml").open("a") as project:
         project.write(gated(gate, range(3, 40, 2)))
     gate.let_through(2)
