@@ -20,7 +20,7 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import source_of

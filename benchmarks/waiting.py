@@ -22,7 +22,8 @@ from sfumato import Attribute, Intervals, Schema, Table
 from sfumato.reading import datasets
 from sfumato.reading.role_guess import guess
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.workflow.inspect.inspected_columns import inspect_table
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from sfumato.registry.declarations import Better
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier, only_made
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier, only_made
 from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import broken_limits

@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET, UnsetType
 
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.json_schemas import Shape, WayShape
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from sfumato import Schema, datasets
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement, build_measure
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy, evidence_of

@@ -10,7 +10,7 @@ __version__ = "0.2.0"
 # when they are first used, so that `import sfumato` (and with it the command line) costs next to nothing.
 _HOMES = {
     "Attribute": "data.schema",
-    "Candidate": "results.frontier",
+    "Candidate": "results.candidate",
     "Dates": "data.hierarchy",
     "Decision": "results.decision",
     "Frontier": "results.frontier",

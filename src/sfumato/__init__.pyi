@@ -11,8 +11,9 @@ from sfumato.reading.codebook import read_codebook
 from sfumato.reading.read_table import read
 from sfumato.registry.methods import register
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import measure
 from sfumato.results.pareto import Limit
 from sfumato.results.recoding import Recoding, freeze

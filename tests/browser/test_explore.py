@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.workflow.explore.explore_project import explore
 from sfumato.workflow.project.project_file import Project

@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.measures import Measurement
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.workflow.choose.question_answer import ask
 
 K: list[float | None] = [2, 5, None]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.measures import Measurement
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.choose.question_answer import Answer, ask
 

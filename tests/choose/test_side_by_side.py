@@ -7,7 +7,7 @@ import pytest
 from sfumato import Schema, Table, compare, sanitize
 from sfumato.measures import measure
 from sfumato.models import KAnonymity
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError
 from sfumato.sanitizers import Anatomy, AsIs, Mondrian, Sanitizer

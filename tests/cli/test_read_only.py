@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.runtime.errors import StoreError
 from sfumato.workflow.store.store import Store
 

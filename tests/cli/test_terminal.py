@@ -15,7 +15,8 @@ from sfumato.measures import Measurement
 from sfumato.miners.cross_validation import forget
 from sfumato.reading.datasets import hospital
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.runtime.progress import tell
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato.workflow.project.project_file import Project

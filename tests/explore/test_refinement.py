@@ -8,7 +8,8 @@ import pytest
 
 from sfumato.reading import datasets
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Alias, Candidate, Frontier
+from sfumato.results.candidate import Alias, Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.searches import Sweep
 from sfumato.workflow.explore.gap_filling import between_neighbours, gaps, middle

@@ -24,7 +24,8 @@ from sfumato.miners.cross_validation import forget
 from sfumato.reading.datasets.demo_project import write_demo
 from sfumato.registry.plugin_errors import MethodFails
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, one_for_each_recipe
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import one_for_each_recipe
 from sfumato.runtime.errors import DataError, ParameterError, ProjectError, StoreError
 from sfumato.searches import Evolution
 from sfumato.workflow.explore import candidate_workers as explore_module

@@ -17,7 +17,8 @@ from sfumato.models import KAnonymity
 from sfumato.reading import datasets
 from sfumato.registry import methods
 from sfumato.results import LinkedRelease
-from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.sanitizers import AsIs, Mondrian
 from sfumato.searches import Lattice
 from sfumato.workflow.explore import candidate_workers

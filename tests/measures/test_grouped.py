@@ -15,7 +15,8 @@ from sfumato.measures import Adversary, Inference, Membership, Scenario, User
 from sfumato.models import KAnonymity
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.measurement import measure_group
 from sfumato.results.people_groups import groups_of

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from sfumato import sanitize
 from sfumato.interfaces.cli import cli
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.runtime.errors import PolicyNotMet, UserError
 from sfumato.sanitizers import MST, AsIs
 from sfumato.sanitizers.synthesize.noisy_counts import epsilon_of, rho_of

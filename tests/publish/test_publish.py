@@ -19,7 +19,8 @@ from sfumato.models import KAnonymity, ProbabilisticDiversity, TCloseness
 from sfumato.reading import datasets
 from sfumato.reading.read_table import read
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.manifest import measurement_of
 from sfumato.results.measurement import build_measure
 from sfumato.results.pareto import Limit

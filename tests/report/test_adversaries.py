@@ -8,7 +8,7 @@ from sfumato.measures import Measurement
 from sfumato.measures.scenarios.scenario import Adversary, Scenario, User
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.workflow.report.adversaries import Against, measures_against, scenario_rows
 
 SCENARIO = Scenario(

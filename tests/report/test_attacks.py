@@ -12,7 +12,7 @@ from sfumato import measure, publish, sanitize, verify
 from sfumato.measures import Measurement
 from sfumato.models import KAnonymity
 from sfumato.reading import datasets
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.sanitizers import Mondrian
 from sfumato.verification.documents import read_manifest
 from sfumato.workflow.publish.folder_layout import read_back

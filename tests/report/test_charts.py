@@ -12,7 +12,8 @@ import pytest
 from sfumato.measures import Measurement
 from sfumato.registry.declarations import Better
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
 from sfumato.results.recipients import NOBODY

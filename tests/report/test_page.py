@@ -19,8 +19,9 @@ from sfumato.models import KAnonymity, TCloseness
 from sfumato.reading import datasets
 from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import released
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy

@@ -12,7 +12,8 @@ from sfumato.measures import Measurement, measure
 from sfumato.measures.utility.information_loss import attribute_losses
 from sfumato.models import KAnonymity, TCloseness
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import Policy
 from sfumato.results.recipients import NOBODY

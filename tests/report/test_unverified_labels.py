@@ -11,7 +11,8 @@ import pytest
 from tests.report.marks_reader import without_marks
 
 import sfumato as sf
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import measure
 from sfumato.sanitizers.base import Sanitizer
 from sfumato.verification.renderings import UNVERIFIED_CLAIM

@@ -31,7 +31,8 @@ from sfumato.models import (
     TCloseness,
 )
 from sfumato.reading import datasets
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.release import holds
 from sfumato.runtime.errors import Infeasible, ParameterError, SchemaError, VerificationFailed

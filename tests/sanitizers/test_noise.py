@@ -17,7 +17,8 @@ from scipy import stats
 
 from sfumato import Attribute, PublicValues, Recipe, Schema, Table, measure, sanitize
 from sfumato.reading import datasets
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.runtime.errors import ParameterError, SchemaError
 from sfumato.sanitizers import Laplace

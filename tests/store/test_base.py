@@ -21,8 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import StoreError
 from sfumato.workflow.explore.explore_project import explore

@@ -14,7 +14,7 @@ import pytest
 
 from sfumato.interfaces.cli import run
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import StoreError
 from sfumato.workflow.explore.explore_project import explore

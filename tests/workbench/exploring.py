@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sfumato.reading import datasets
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.workflow.explore.explore_project import explore
 from sfumato.workflow.project.project_file import Project
 from sfumato.workflow.store.provenance import source_of

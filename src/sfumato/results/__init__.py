@@ -6,7 +6,7 @@ from sfumato.runtime.lazy_names import lazy_names
 
 _HOMES = {
     "Answer": "workflow.choose.question_answer",
-    "Candidate": "results.frontier",
+    "Candidate": "results.candidate",
     "Challenge": "workflow.query.challenge",
     "Check": "verification.check",
     "Codebook": "reading.base",

@@ -2,8 +2,9 @@
 
 from sfumato.reading.base import Codebook
 from sfumato.registry.display import Picture
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import LinkedRelease, origin_of
 from sfumato.results.measurement import Measurement
 from sfumato.results.origin import Earlier, Origin

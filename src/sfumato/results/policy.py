@@ -13,18 +13,16 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sfumato.data.schema import Schema
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import Measurement, build_measure, named
 from sfumato.results.pareto import Limit
 from sfumato.results.recipients import NOBODY, RECIPIENTS, STRICTEST_USUAL, Recipient
 from sfumato.runtime.errors import ParameterError, PolicyNotMet, suggestion
-
-if TYPE_CHECKING:
-    from sfumato.results.frontier import Candidate
 
 NO_POLICY = (
     "no policy was given, so the limits for the public apply; say who gets the release with policy=, for "

@@ -15,7 +15,8 @@ import pytest
 
 from sfumato.interfaces.workbench.state import jobs as jobs_module
 from sfumato.interfaces.workbench.state.jobs import Job, Jobs, Report
-from sfumato.results.frontier import Candidate, one_for_each_recipe
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import one_for_each_recipe
 from sfumato.runtime.errors import UserError
 from sfumato.workflow.explore.explore_project import Progress
 from sfumato.workflow.project.project_file import Project

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrices, CandidateMatrix
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.results.pareto import Limit
 from sfumato.results.policy import NO_LIMITS, Policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sfumato.interfaces.workbench.views.candidate_names import names_of
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 
 
 def test_two_that_would_look_alike_are_told_apart_by_their_ids() -> None:

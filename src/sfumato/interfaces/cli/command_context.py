@@ -15,7 +15,8 @@ from sfumato.runtime.files import why_unreadable
 from sfumato.runtime.machine import processors
 
 if TYPE_CHECKING:
-    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.candidate import Candidate
+    from sfumato.results.frontier import Frontier
     from sfumato.results.measurement import Measurement
     from sfumato.results.release import Release
     from sfumato.workflow.explore.dry_run import DryRun
@@ -183,7 +184,7 @@ def source_shown(project: Project, store: Store) -> str:
 def broken_in(project: Project, release: Release, measurements: Iterable[Measurement]) -> tuple[str, ...]:
     """Describe what a measured release breaks of the policy; it is judged by what its rows stand for."""
     from sfumato.registry.recipe import Recipe
-    from sfumato.results.frontier import Candidate
+    from sfumato.results.candidate import Candidate
     from sfumato.results.linked_release import LinkedRelease, released
     from sfumato.results.measurement import measure
     from sfumato.results.policy import evidence_of_type

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from sfumato.measures.grouped import Grouped
     from sfumato.measures.identity.uniqueness import Distinction
     from sfumato.registry.recipe import Recipe
-    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.candidate import Candidate
+    from sfumato.results.frontier import Frontier
     from sfumato.results.json_schemas import Shape
     from sfumato.results.measurement import Measurement
     from sfumato.results.release import Release

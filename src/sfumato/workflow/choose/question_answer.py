@@ -11,7 +11,8 @@ from typing import Any
 from msgspec import UNSET
 
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier, only_made
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier, only_made
 from sfumato.results.json_schemas import AnswerShape, ChosenShape, StepShape, WorthShape
 from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import ParameterError

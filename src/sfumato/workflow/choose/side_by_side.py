@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.registry.declarations import Better
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.results.release import Release
 from sfumato.runtime.errors import ParameterError

@@ -19,7 +19,7 @@ from sfumato.models.distances import distance_named
 from sfumato.registry import methods
 from sfumato.registry.plugin_errors import named
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.linked_release import LinkedRelease, link
 from sfumato.results.measurement import LevelReached, Measure, Measurement, build_measure, measure
 from sfumato.results.origin import Origin

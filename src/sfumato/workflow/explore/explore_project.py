@@ -18,8 +18,9 @@ from sfumato.registry import methods
 from sfumato.registry.method_extras import LeftOut, left_out
 from sfumato.registry.plugin_errors import MethodFails
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Alias, Candidate
 from sfumato.results.formatting import recipe_name
-from sfumato.results.frontier import Alias, Candidate, Frontier, only_made
+from sfumato.results.frontier import Frontier, only_made
 from sfumato.results.measurement import Measure, build_measure
 from sfumato.results.policy import Policy
 from sfumato.runtime import machine

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from sfumato.registry.recipe import Recipe
-from sfumato.results.frontier import Candidate, Frontier, one_for_each_recipe
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier, one_for_each_recipe
 from sfumato.runtime.errors import ParameterError
 
 SMALL = 0.001

@@ -15,7 +15,8 @@ from sfumato.workflow.store.provenance import source_of
 if TYPE_CHECKING:
     from sfumato.data.schema import Schema
     from sfumato.data.table import Table
-    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.candidate import Candidate
+    from sfumato.results.frontier import Frontier
     from sfumato.results.linked_release import LinkedRelease
     from sfumato.workflow.project.project_file import Project
     from sfumato.workflow.store.store import Store

@@ -17,8 +17,8 @@ from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.measures.identity.reidentification import ReidentificationRisk
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import ends_at_values, measurement_of, promised_by
 from sfumato.results.measure_label import MeasureLabel

@@ -12,7 +12,8 @@ from typing import TypeVar
 import msgspec
 
 from sfumato.reading.base import NO_CODEBOOK, Codebook
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measure
 from sfumato.results.policy import PolicyLike
 from sfumato.runtime.errors import UserError, suggestion

@@ -16,8 +16,9 @@ from sfumato.reading.base import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results import formatting
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision, now
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import measurement_of
 from sfumato.results.measurement import Measure, Measurement, build_measure, measure

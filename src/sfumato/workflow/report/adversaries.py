@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.registry import methods
 from sfumato.registry.declarations import Attacker, Guards
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import Measurement
 
 _WORTH = {

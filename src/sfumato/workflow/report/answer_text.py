@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.workflow.choose.question_answer import Answer, LimitWorth, Step
 
 _MOST_NAMED = 6

@@ -13,8 +13,9 @@ from sfumato.data.table import Table
 from sfumato.measures.grouped import Grouped
 from sfumato.registry.display import Picture
 from sfumato.results import formatting
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement, worst_value
 from sfumato.results.release import Release
 from sfumato.results.verification_outcome import (

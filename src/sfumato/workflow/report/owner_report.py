@@ -20,8 +20,9 @@ from sfumato.measures.identity.uniqueness import Alone, alone_by_insensitive, wa
 from sfumato.measures.utility.information_loss import attribute_losses
 from sfumato.registry.declarations import Axis
 from sfumato.results import formatting
+from sfumato.results.candidate import Candidate
 from sfumato.results.decision import Decision
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.frontier import Frontier
 from sfumato.results.inapplicable import NotApplicable
 from sfumato.results.linked_release import LinkedRelease, released
 from sfumato.results.manifest import intervals_at_values

@@ -23,7 +23,7 @@ from sfumato.measures.identity.uniqueness import Alone, alone_by_insensitive, no
 from sfumato.registry import methods
 from sfumato.registry.declarations import Axis, Words
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.manifest import measurement_of, policy_of, recipe_of
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (

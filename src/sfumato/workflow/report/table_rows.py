@@ -13,7 +13,8 @@ from sfumato.models.base import PrivacyModel
 from sfumato.registry import methods
 from sfumato.registry.declarations import Axis, Detail, Unit
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.manifest import promised_by
 from sfumato.results.measurement import BY_ATTRIBUTE, Measurement, named
 from sfumato.results.pareto import Limit

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from sfumato.registry.methods import name_and_parameters, registered
 from sfumato.registry.recipe import Recipe
+from sfumato.results.candidate import Alias, Candidate
 from sfumato.results.decision import Decision, now
-from sfumato.results.frontier import Alias, Candidate
 from sfumato.results.measurement import Measurement
 from sfumato.runtime.errors import ParameterError, SfumatoError, StoreError
 from sfumato.runtime.files import create_private

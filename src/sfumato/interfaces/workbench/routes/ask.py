@@ -12,8 +12,8 @@ from starlette.routing import Route
 from sfumato.interfaces.workbench.pages import page
 from sfumato.interfaces.workbench.state.current_frontier import Findings
 from sfumato.interfaces.workbench.state.route_lookup import findings_of
+from sfumato.results.candidate import Candidate
 from sfumato.results.formatting import sentence
-from sfumato.results.frontier import Candidate
 from sfumato.results.measure_lookup import (
     SHORT_NAMES,
     full_name,

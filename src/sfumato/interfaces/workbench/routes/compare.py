@@ -17,7 +17,8 @@ from sfumato.interfaces.workbench.state.route_lookup import findings_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import wait_for
 from sfumato.interfaces.workbench.views.candidate_names import names_of
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.runtime.errors import UserError
 
 MOST = 3

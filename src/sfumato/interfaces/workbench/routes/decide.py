@@ -27,7 +27,8 @@ from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import Key, wait_for
 from sfumato.interfaces.workbench.views.candidate_measurements import measured_facts
 from sfumato.interfaces.workbench.views.candidate_names import names_of
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.recipients import NOBODY
 from sfumato.runtime.errors import SfumatoError
 from sfumato.workflow.project.project_file import Project

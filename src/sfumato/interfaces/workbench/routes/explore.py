@@ -37,7 +37,8 @@ from sfumato.interfaces.workbench.views.candidate_rows import (
 from sfumato.interfaces.workbench.views.chart_data import chart_data, parallel_data, plane_data
 from sfumato.interfaces.workbench.views.dossiers import dossier_of
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import build_measure
 from sfumato.results.policy import Policy
 from sfumato.runtime.caching import remembered

@@ -29,8 +29,8 @@ from sfumato.interfaces.workbench.state.releases import chosen_of, release_now
 from sfumato.interfaces.workbench.state.route_lookup import findings_of, opened_of, project_of
 from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import wait_for
+from sfumato.results.candidate import Candidate
 from sfumato.results.formatting import sentence
-from sfumato.results.frontier import Candidate
 from sfumato.runtime.errors import ProjectError
 from sfumato.verification.folder import PROFILES, REPORT, page_of
 

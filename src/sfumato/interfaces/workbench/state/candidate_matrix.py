@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.registry.declarations import Axis, Better
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import by_attribute, worst_value
 from sfumato.results.pareto import Columns

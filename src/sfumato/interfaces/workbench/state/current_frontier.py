@@ -9,7 +9,8 @@ from pathlib import Path
 
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.interfaces.workbench.state.projects import Opened
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.measurement import Measurement
 from sfumato.workflow.project.project_file import Project
 

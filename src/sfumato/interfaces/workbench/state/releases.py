@@ -15,7 +15,8 @@ from sfumato.interfaces.workbench.state.state import state_of
 from sfumato.interfaces.workbench.state.tasks import BackgroundTasks, Key
 
 if TYPE_CHECKING:
-    from sfumato.results.frontier import Candidate, Frontier
+    from sfumato.results.candidate import Candidate
+    from sfumato.results.frontier import Frontier
     from sfumato.results.release import Release
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sfumato.interfaces.workbench.state.projects import Opened
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 
 
 def measured_facts(opened: Opened, frontier: Frontier, candidate: Candidate) -> dict[str, Any]:

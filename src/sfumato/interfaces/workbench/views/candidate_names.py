@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 
 
 def names_of(candidates: Iterable[Candidate]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from starlette.datastructures import QueryParams
 
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.results.measurement import (
     compares,
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
-from sfumato.results.frontier import Candidate
+from sfumato.results.candidate import Candidate
 from sfumato.workflow.report.charts.frontier_chart import draw_plane
 from sfumato.workflow.report.charts.panels import Panel
 from sfumato.workflow.report.charts.plane import MeasureAxis, Plane

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sfumato.data.table import Table
     from sfumato.measures.disclosure.loss_attribution import GroupOrigin, PopulationOrigin, ValueOrigin
     from sfumato.registry.declarations import ReleaseType
-    from sfumato.results.frontier import Candidate
+    from sfumato.results.candidate import Candidate
     from sfumato.results.measurement import Measurement
     from sfumato.results.release import Release
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.workflow.report.charts.chart_labels import readable, write_labels
 from sfumato.workflow.report.charts.drawing import WIDTH, Drawing
 from sfumato.workflow.report.charts.panels import Axis, Panel

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from sfumato.registry.declarations import Better
 from sfumato.results import formatting
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.results.pareto import Limit
 from sfumato.workflow.report.charts.chart_labels import readable
 from sfumato.workflow.report.charts.panels import Axis

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sfumato.results.frontier import Candidate, Frontier
+from sfumato.results.candidate import Candidate
+from sfumato.results.frontier import Frontier
 from sfumato.runtime.errors import ParameterError
 from sfumato.workflow.report.charts.drawing import MARGIN, WIDTH, Drawing
 from sfumato.workflow.report.charts.frontier_chart import (
