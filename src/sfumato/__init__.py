@@ -20,7 +20,7 @@ _HOMES = {
     "Prefixes": "data.hierarchy",
     "Project": "workflow.project.project_file",
     "Publication": "workflow.project.project_file",
-    "PublicValues": "data.public_part",
+    "PublicValues": "data.public_values",
     "Recipe": "registry.recipe",
     "Recoding": "results.recoding",
     "Release": "results.release",

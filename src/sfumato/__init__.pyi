@@ -2,7 +2,7 @@
 
 from sfumato import measures, miners, models, results, sanitizers, searches
 from sfumato.data.hierarchy import Dates, Hierarchy, Intervals, Prefixes
-from sfumato.data.public_part import PublicValues
+from sfumato.data.public_values import PublicValues
 from sfumato.data.schema import Attribute, Schema
 from sfumato.data.table import Table
 from sfumato.measures.grouped import measure_by

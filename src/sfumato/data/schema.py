@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.data.hierarchy import ROOT, Flat, Hierarchy, HierarchySource
 from sfumato.data.kinds import CATEGORICAL, Kind, Value, find_kind, kind_named, kind_names
-from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues, assumed_public
+from sfumato.data.public_values import NOTHING_PUBLIC, PublicValues
 from sfumato.data.survey_columns import no_column, surveyed
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.display import listed
@@ -313,6 +313,8 @@ class Schema:
         >>> schema["age"].kind, schema["age"].public.bounds, schema.people_at_most
         ('numeric', (0, 100), 10)
         """
+        from sfumato.data.public_part import assumed_public
+
         return assumed_public(table, self)
 
     def needed(self, names: Iterable[str]) -> tuple[str, ...]:

@@ -18,7 +18,8 @@ import numpy as np
 
 from sfumato.data.hierarchy import HierarchySource, Intervals, Prefixes
 from sfumato.data.kinds import CATEGORICAL, NUMERIC, Kind, kind_named, kind_names
-from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues, proposed_of_numbers
+from sfumato.data.public_part import proposed_of_numbers
+from sfumato.data.public_values import NOTHING_PUBLIC, PublicValues
 from sfumato.data.schema import UNRELEASED, Role
 from sfumato.data.table import Column, Table, text
 from sfumato.reading import column_shapes, official_codes, vocabulary

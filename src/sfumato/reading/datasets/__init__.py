@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
 from sfumato.data.hierarchy import Hierarchy, Intervals, Prefixes
-from sfumato.data.public_part import NOTHING_PUBLIC, PublicValues
+from sfumato.data.public_values import NOTHING_PUBLIC, PublicValues
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.runtime.errors import ParameterError

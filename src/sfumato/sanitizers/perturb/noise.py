@@ -8,7 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from sfumato.data.public_part import PublicValues, declared, proposed_values
+from sfumato.data.public_part import declared, proposed_values
+from sfumato.data.public_values import PublicValues
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table, text
 from sfumato.registry.declarations import AttributeName, ReleaseType

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.data.hierarchy import Intervals
-from sfumato.data.public_part import MOST_LISTED, PublicValues, declared
+from sfumato.data.public_part import declared
+from sfumato.data.public_values import MOST_LISTED, PublicValues
 from sfumato.data.schema import Schema
 from sfumato.data.table import Column, Table
 from sfumato.results.released_column import Cells, exact_cells, suppressed_cells

@@ -14,7 +14,7 @@ import msgspec
 
 from sfumato.data.hierarchy import Dates, DateUnit, Hierarchy, HierarchySource, Intervals, Prefixes
 from sfumato.data.kinds import find_kind, kind_names
-from sfumato.data.public_part import PublicValues
+from sfumato.data.public_values import PublicValues
 from sfumato.data.schema import Attribute, Role, Schema
 from sfumato.data.table import Table
 from sfumato.measures.grouped import worst_for_each
