@@ -16,7 +16,6 @@ from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store
 
 TOML = """
-policy.recipient = "none"
 [data]
 path = "people.csv"
 [dp]
@@ -60,7 +59,10 @@ def test_a_smaller_error_takes_a_larger_epsilon_and_an_impossible_one_is_refused
     ("end", "said"),
     [
         ('[[candidates]]\nsanitizer = "mst"', r'dp\.choose: "before" allows no \[\[candidates\]\]'),
-        ("[policy]\nutility-loss = { at-most = 0.1 }", r"policy\.utility-loss: .* no figure of the original"),
+        (
+            "[policy]\nrecipient = 'none'\nutility-loss = { at-most = 0.1 }",
+            r"policy\.utility-loss: .* no figure of the original",
+        ),
     ],
 )
 def test_what_needs_the_original_is_refused(tmp_path: Path, end: str, said: str) -> None:
@@ -81,7 +83,9 @@ def test_the_folder_and_the_warning_say_when_the_choice_was_made(tmp_path: Path)
     rows = [f"{20 + row % 60},{'flu' if row % 3 else 'cold'}" for row in range(1_500)]
     (tmp_path / "people.csv").write_text("\n".join(["age,ill", *rows, ""]), encoding="utf-8")
     place = tmp_path / "people.toml"
-    place.write_text(TOML.format(more="", end="[policy]\nepsilon = { at-most = 1 }"), encoding="utf-8")
+    place.write_text(
+        TOML.format(more="", end="[policy]\nrecipient = 'none'\nepsilon = { at-most = 1 }"), encoding="utf-8"
+    )
     run = CliRunner()
     assert run.invoke(cli, ["explore", str(place), "--workers", "1"]).exit_code == 0
     described = Project.load(place)

@@ -49,6 +49,8 @@ kind = "categorical"
 [measure]
 privacy = ["epsilon"]
 utility = ["utility-loss"]
+[policy]
+recipient = "none"
 [[candidates]]
 sanitizer = "mst"
 """

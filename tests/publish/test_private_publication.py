@@ -175,7 +175,7 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         "whether it is efficient is told",
     ),
     "people": (
-        lambda facts: facts["unverified"].update(people={"original": 9, "released": 9}),
+        lambda facts: facts["unverified"].update(people={"original": 9, "released": 9, "alone": 0}),
         "the number of people is told",
     ),
     "wholeness": (call_whole, "all numbers of 'age' are called whole, which is not declared public"),

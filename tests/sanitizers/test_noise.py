@@ -284,6 +284,9 @@ def test_a_published_folder_verifies_and_never_holds_the_seed(tmp_path: Path) ->
         sex.role = "quasi-identifying"
         diagnosis.role = "sensitive"
 
+        [policy]
+        recipient = "none"
+
         [[candidates]]
         sanitizer = "laplace"
         epsilon = [0.1, 1.0]

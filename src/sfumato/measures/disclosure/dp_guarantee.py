@@ -56,8 +56,9 @@ class _Promised(Measure):
         detail: dict[str, Any] = {"unit": promised.unit}
         if self.name == "epsilon":
             return (self.measurement(promised.epsilon, detail=detail),)
-        # a power of ten above the number of people, which is told no more exactly
-        detail["people-below"] = 10 ** len(str(release.n_original_people))
+        # of the number of people only the public bound may be used
+        if release.schema.people_at_most is not None:
+            detail["people-below"] = release.schema.people_at_most
         return (self.measurement(promised.delta, detail=detail),)
 
     def of_group(self, release: Release, group: Group) -> tuple[Measurement, ...]:
@@ -131,7 +132,7 @@ class PrivacyDelta(_Promised):
         sentence="the promise of epsilon may fail with a probability of {}",
         details={
             "unit": Detail("whose presence is hidden"),
-            "people-below": Detail("a power of ten above the number of people", "number"),
+            "people-below": Detail("a public upper bound of the number of people", "number"),
         },
         ends=("the promise never fails", "the promise is worth nothing"),
     )

@@ -447,7 +447,7 @@ def _search_before(dp: Privacy, schema: Schema, file: _File) -> Search:
         raise ProjectError(
             'dp.choose: "before" needs error, a share between 0 and 1, for example error = 0.01'
         )
-    for name in file.policy:
+    for name in file.policy.keys() - {"recipient"}:
         measure = methods.find("measure", MeasureLabel.parse(name).measure)
         if not getattr(measure, "is_promised", False):
             raise ProjectError(

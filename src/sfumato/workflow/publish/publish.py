@@ -272,7 +272,8 @@ def _checked(release: Release, request: PublicationRequest) -> CheckedPublicatio
     if guarantee is not None:
         # from here on nothing can reach the original
         release = without_original(release)
-        promised = measure(release, [name for name in measures if _is_promised(name)])
+        asked = [*(name for name in measures if _is_promised(name)), "epsilon", "privacy-delta"]
+        promised = measure(release, [name for place, name in enumerate(asked) if name not in asked[:place]])
         candidate = replace(candidate, measurements=tuple(promised))
         evidence = Evidence(_frontier_of_one(candidate))
         request = replace(request, codebook=NO_CODEBOOK)
