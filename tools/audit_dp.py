@@ -248,7 +248,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], Sample]] = {
     "delta dropped": (_delta_dropped, of_rare_value(0.5)),
 }
 """For each fault how it is planted, and the outputs that show it; all claim an epsilon of 0.5."""
-STEPS = (20, 100, 1_000, 5_000, 20_000)
+STEPS = (20, 100, 1_000, 5_000, 20_000, 50_000)
 """The numbers of runs after which somebody looks whether a fault was found."""
 
 

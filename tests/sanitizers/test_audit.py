@@ -7,7 +7,7 @@ from tools.audit_dp import DELTA, FAULTS, audited, detectable, found_at, is_refu
 
 # The runs after which each fault is found at the latest; halved noise shows in the tails alone.
 ENOUGH = {
-    "noise scale halved": 20_000,
+    "noise scale halved": 50_000,
     "sensitivity 1 for 2": 20_000,
     "wholeness read from the data": 20,
     "delta dropped": 20,
