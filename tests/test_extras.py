@@ -20,6 +20,7 @@ from sfumato.registry.method_extras import missing_extra
 from sfumato.runtime.errors import UserError
 from sfumato.runtime.extras import EXTRAS
 from sfumato.sanitizers import CartSynthesis, Mondrian
+from sfumato.searches import Sweep
 
 PYPROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
 OPTIONAL = PYPROJECT["project"]["optional-dependencies"]
@@ -184,3 +185,7 @@ class TestRefusals:
     def test_a_class_is_judged_by_its_defaults(self) -> None:
         assert missing_extra(sf.measures.Inference) == "learning"
         assert missing_extra(sf.measures.Inference(miners=())) is None
+
+
+def test_a_sweep_over_a_method_without_defaults_needs_what_the_method_needs(gate: Any) -> None:
+    assert missing_extra(Sweep("gated", {"gate": [str(gate.folder)], "k": [2]})) is None

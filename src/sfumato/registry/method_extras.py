@@ -52,8 +52,12 @@ def _extras_of(method: object) -> set[str]:
 
 def _extras_of_named(kind: methods.Kind, written: str) -> set[str]:
     name, parameters = methods.name_and_parameters(written)
-    # a measure may also be a privacy model, which needs no extra
-    return _extras_of(methods.build(kind, name, parameters)) if methods.find(kind, name) else set()
+    cls = methods.find(kind, name)
+    if cls is None:
+        # a measure may also be a privacy model, which needs no extra
+        return set()
+    # a sweep names a method without the parameters that it cannot do without
+    return _extras_of(methods.build(kind, name, parameters) if parameters else cls)
 
 
 def left_out(extras: Mapping[str, str]) -> str:
