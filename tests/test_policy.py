@@ -106,6 +106,15 @@ def test_an_attack_that_fails_on_the_original_proves_nothing() -> None:
     assert all("not tried on the original" in words for words in policy.broken(release))
 
 
+def test_what_keeps_a_stricter_limit_for_sure_keeps_a_milder_one() -> None:
+    weak = attacked("as-is", "raw", least=0.15, most=0.9)
+    release = attacked("pram", most=0.09)
+    for name in ("public", "contract", "protected-place"):
+        assert Policy.for_schema(HOSPITAL, name).keeps(release, weak)
+    # between what the attack can show and the limit, nothing is known
+    assert Policy.for_schema(HOSPITAL, "contract").broken(attacked("pram", most=0.16), weak)
+
+
 def test_an_attack_that_was_not_tried_breaks_the_policy() -> None:
     broken = Policy.for_schema(HOSPITAL).broken(measured("pram", singling_out=(0.0, 0.01)), RAW)
     assert len(broken) == 2

@@ -375,7 +375,9 @@ def _attack_verdict(requirement: Requirement, candidate: Candidate, original: Ca
     if power is None:
         untried = "was not tried on the original, so nobody knows whether it can tell anything"
         return Verdict(label, limit, f"{label} {untried}", worst)
-    if limit.allows(power):
+    # what keeps a stricter recipient's limit, and is seen to, keeps a milder one as well
+    stricter = [recipient.risk for recipient in RECIPIENTS.values() if recipient.risk < limit.at_most]
+    if not any(worst <= most < power for most in (limit.at_most, *stricter)):
         weak = f"is too weak to tell: on the original it reaches no more than {power:.3g} for sure"
         return Verdict(label, limit, f"{label} {weak}", worst)
     return Verdict(label, limit)
