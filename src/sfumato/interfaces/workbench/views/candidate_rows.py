@@ -15,6 +15,7 @@ from starlette.datastructures import QueryParams
 from sfumato.interfaces.workbench.state.candidate_matrix import CandidateMatrix
 from sfumato.results import formatting
 from sfumato.results.candidate import Candidate
+from sfumato.results.measure_label import MeasureLabel
 from sfumato.results.measurement import (
     compares,
 )
@@ -191,11 +192,15 @@ def shown_value(label: str, value: float | None) -> str:
 
 
 def limit_words(policy: Policy) -> list[str]:
-    """Return every limit of a policy in words, whatever type of release it is for."""
-    return [
-        f"{formatting.measure_words(label).title} {formatting.limit_of(label, limit)}"
-        for label, limit in policy.limits_by_measure.items()
-    ]
+    """Return every limit of a policy in words, whatever type of release it is for.
+
+    The recipient's limits need no parameters to be told from each other.
+    """
+    words = []
+    for label, limit in policy.limits_by_measure.items():
+        named = label if label in policy.limits else MeasureLabel.parse(label).measure
+        words.append(f"{formatting.measure_words(named).title} {formatting.limit_of(label, limit)}")
+    return words
 
 
 def _limit(written: str, sheet: CandidateMatrix) -> tuple[str, Limit]:
