@@ -73,7 +73,9 @@ def test_the_readme_example_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = blocks(ROOT / "README.md", "python")
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
-    assert printed.startswith("<Frontier: 3 efficient of 3 candidates on privacy-loss and general-loss")
+    assert printed.startswith(
+        "<Frontier: 3 efficient of 3 candidates, 3 of which keep the policy (public), on "
+    )
 
 
 def test_the_project_file_of_the_page_is_accepted(tmp_path: Path) -> None:

@@ -334,6 +334,7 @@ class TestArrow:
             "risk": [0.0, 1.0, 2.0, None],
             "loss": [math.inf, 1.0, 2.0, 0.0],
             "efficient": [True, True, False, False],
+            "against the policy": [""] * 4,
         }
 
     def test_can_be_read_by_others_without_copies_of_ours(self) -> None:

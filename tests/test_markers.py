@@ -22,6 +22,7 @@ NAME, PLACE, ILLNESS = "NAMEMARK", "PLACEMARK", "ILLMARK"
 """Of everybody's name; of the town and the illness of one person, who is left out of every release."""
 
 PROJECT = """
+policy.recipient = "none"
 [data]
 path = "people.csv"
 [publication]
@@ -189,7 +190,7 @@ def failures(place: Place) -> Iterator[Ran]:
     (place.home / "project" / "few.csv").write_text("Ulm,South\n", "utf-8")
     for name, more in {
         "tree.toml": '[attributes.town]\nrole = "quasi-identifying"\nhierarchy = { csv = "few.csv" }\n',
-        "policy.toml": "[policy]\nrecipient = 'none'\nk-anonymity = { at-least = 50 }\n",
+        "policy.toml": "[policy.k-anonymity]\nat-least = 50\n",
         "model.toml": '[[candidates]]\nsanitizer = "mondrian"\n'
         "model = { alpha-k-anonymity = { alphas = { nobody = 0.5 } } }\n",
     }.items():

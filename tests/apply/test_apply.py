@@ -160,14 +160,30 @@ def _classes(release: LinkedRelease) -> Counter[tuple[Any, ...]]:
 
 def test_a_published_month_names_its_parent_and_verifies(january: LinkedRelease, tmp_path: Path) -> None:
     publish(january, tmp_path / "january", candidate="3f9a", policy="none", allow_singling_out=True)
-    second = apply(freeze(january), _month(2), tmp_path / "february", limit=1.0, parent=tmp_path / "january")
+    second = apply(
+        freeze(january),
+        _month(2),
+        tmp_path / "february",
+        limit=1.0,
+        parent=tmp_path / "january",
+        policy="none",
+        allow_singling_out=True,
+    )
     assert verify(tmp_path / "february")
     manifest = read_manifest(tmp_path / "february")
     assert manifest.parent is not None
     assert manifest.parent.candidate == "3f9a"
     assert manifest.parent.manifest == fingerprint(tmp_path / "january", "manifest.json")[0]
     assert second.n_records == sum(_counts(second).values())
-    apply(january, _month(3), tmp_path / "march", limit=1.0, earlier=[tmp_path / "february"])
+    apply(
+        january,
+        _month(3),
+        tmp_path / "march",
+        limit=1.0,
+        earlier=[tmp_path / "february"],
+        policy="none",
+        allow_singling_out=True,
+    )
     third = read_manifest(tmp_path / "march").parent
     assert third is not None
     assert third.earlier == [fingerprint(tmp_path / "february", "manifest.json")[0]]
@@ -175,7 +191,7 @@ def test_a_published_month_names_its_parent_and_verifies(january: LinkedRelease,
 
 
 def test_a_forged_parent_is_found(january: LinkedRelease, tmp_path: Path) -> None:
-    apply(january, _month(2), tmp_path / "out", limit=1.0)
+    apply(january, _month(2), tmp_path / "out", limit=1.0, policy="none", allow_singling_out=True)
     place = tmp_path / "out" / "manifest.json"
     facts = json.loads(place.read_text("utf-8"))
     facts["parent"]["manifest"] = "not a checksum"
@@ -206,7 +222,7 @@ def test_a_folder_of_other_attributes_is_refused(january: LinkedRelease, tmp_pat
 def test_nothing_that_was_withheld_is_told_to_readers(january: LinkedRelease, tmp_path: Path) -> None:
     new = _month(2)
     new["sex"][0], new["disease"][0] = "SECRETVALUE", "SECRETVALUE"
-    apply(january, new, tmp_path / "out", limit=1.0)
+    apply(january, new, tmp_path / "out", limit=1.0, policy="none", allow_singling_out=True)
     assert all(b"SECRETVALUE" not in file.read_bytes() for file in (tmp_path / "out").iterdir())
 
 
@@ -214,7 +230,14 @@ def test_people_are_counted_where_they_are_known(tmp_path: Path) -> None:
     schema = Schema((Attribute("who", "identifying"), *SCHEMA.attributes), person="who")
     month = {"who": [number // 2 for number in range(300)], **_month(1)}
     first = sanitize(month, schema, Mondrian(KAnonymity(5)), seed=1)
-    second = apply(freeze(first, month), {"who": month["who"], **_month(2)}, tmp_path / "out", limit=1.0)
+    second = apply(
+        freeze(first, month),
+        {"who": month["who"], **_month(2)},
+        tmp_path / "out",
+        limit=1.0,
+        policy="none",
+        allow_singling_out=True,
+    )
     assert second.people is not None
     assert second.classes.people.min() >= 5
     assert verify(tmp_path / "out")
@@ -273,8 +296,18 @@ def test_an_earlier_release_may_have_withheld_a_value_that_no_hierarchy_has(
     how: Sanitizer, tmp_path: Path
 ) -> None:
     first = sanitize(_in_towns("aabbcc"), TOWNS, how)
-    second = apply(first, _in_towns("aabbccz"), tmp_path / "second", limit=0.5)
-    third = apply(first, _in_towns("aabbccy"), tmp_path / "third", limit=0.5, earlier=[second])
+    second = apply(
+        first, _in_towns("aabbccz"), tmp_path / "second", limit=0.5, policy="none", allow_singling_out=True
+    )
+    third = apply(
+        first,
+        _in_towns("aabbccy"),
+        tmp_path / "third",
+        limit=0.5,
+        earlier=[second],
+        policy="none",
+        allow_singling_out=True,
+    )
     by_folder = apply(first, _in_towns("aabbccy"), limit=0.5, earlier=[tmp_path / "second"])
     for one, other in zip(*(measure(each, MEETING) for each in (third, by_folder)), strict=True):
         assert (one.value, one.detail) == (other.value, other.detail)
@@ -355,7 +388,13 @@ def test_where_nobody_can_be_recognized_the_result_says_that_it_is_an_estimate(t
         assert said == ([found.estimate] if unrecognized else [])
     nobody = Schema(WHO.attributes[1:])
     plain = {name: february[name] for name in ("town", "disease")}
-    second = apply(sanitize({**plain, "disease": ["flu"] * 3}, nobody, how), plain, tmp_path / "out")
+    second = apply(
+        sanitize({**plain, "disease": ["flu"] * 3}, nobody, how),
+        plain,
+        tmp_path / "out",
+        policy="none",
+        allow_singling_out=True,
+    )
     assert any("in 1 of 1 earlier releases" in note for note in second.notes)
     assert "is an estimate" in (tmp_path / "out" / "report.html").read_text("utf-8")
     # the sentence is about this file: the next one has its own

@@ -53,7 +53,7 @@ def plan(page: Any) -> None:
             page.get_by_role("textbox", name=name, exact=True).fill(value)
         page.get_by_role("button", name="Try it").click()
         page.get_by_role("heading", name="The plan").wait_for()
-    page.get_by_label("at least 11 look alike").check()
+    page.get_by_label("the public at least 11 people look alike").check()
     page.get_by_role("button", name="Save the policy").click()
     page.get_by_text("The policy is saved").wait_for()
 

@@ -20,6 +20,7 @@ def project_of(n_records: int, folder: Path) -> Path:
     project = folder / "people.toml"
     project.write_text(
         """
+policy.recipient = "public"
 [data]
 path = "people.csv"
 [attributes]

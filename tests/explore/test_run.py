@@ -92,6 +92,8 @@ def gated(gate: Any) -> str:
 
 MEASURES = '[measure]\nprivacy = ["privacy-loss"]\nutility = ["general-loss"]\n'
 
+POLICY = '[policy]\nrecipient = "none"\n'
+
 Write = Callable[..., Project]
 Process = tuple[int, str]
 """The number of a process, and when it began."""
@@ -643,7 +645,7 @@ class TestCommand:
     def demo(self, tmp_path: Path, gate: Any) -> Path:
         path = write_demo(tmp_path)
         text = path.read_text()
-        path.write_text(text.split("[[candidates]]")[0] + gated(gate) + MEASURES)
+        path.write_text(text.split("[[candidates]]")[0] + gated(gate) + MEASURES + POLICY)
         return path
 
     def test_killed_in_the_middle_goes_on_where_it_stopped(

@@ -162,7 +162,11 @@ def check_same(release: LinkedRelease, *several: LinkedRelease) -> None:
         assert classes_of(again) == classes_of(release)
         assert groups_of(again) == groups_of(release)
         for name in release.schema.released:
-            assert meanings_of(again, name) == meanings_of(release, name), name
+            meanings = [meanings_of(one, name) for one in (again, release)]
+            if release.type == "synthetic":
+                # with differential privacy, any value is any declared one, which the original does not tell
+                meanings = [{label: m for label, m in one.items() if label != "*"} for one in meanings]
+            assert meanings[0] == meanings[1], name
         for name, taken in figures_of(again).items():
             assert is_same(figures[name], taken), name
 

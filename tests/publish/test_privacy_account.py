@@ -32,7 +32,6 @@ from sfumato.workflow.store.provenance import source_of
 from sfumato.workflow.store.store import Store
 
 TOML = """
-policy.recipient = "none"
 [data]
 path = "people.csv"
 [dp]

@@ -22,6 +22,9 @@ from sfumato.workflow.query.score import UNDEFINED, commitment, risk, scores
 N = 400
 
 
+FREE: dict[str, Any] = {"policy": "none", "allow_singling_out": True}
+
+
 def numbered() -> tuple[sf.Table, sf.Schema]:
     """Everybody has another badge, so that it is known who is in a release."""
     columns = {
@@ -52,6 +55,7 @@ def made(tmp_path: Path) -> Challenge:
         tmp_path / "answers.json",
         targets=40,
         policy="none",
+        allow_singling_out=True,
     )
 
 
@@ -184,7 +188,14 @@ def test_all_records_of_a_person_are_taken_out(tmp_path: Path) -> None:
     )
     table = sf.Table.from_arrow(pa.table(columns))
     made = challenge(
-        table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=20, policy="none"
+        table,
+        schema,
+        sf.sanitizers.AsIs(),
+        tmp_path / "out",
+        tmp_path / "a.json",
+        targets=20,
+        policy="none",
+        allow_singling_out=True,
     )
     released = {int(row["badge"]) for row in rows(made.folder / "release" / "data.csv")}
     assert len(released) == N - 20
@@ -200,6 +211,7 @@ def test_what_is_known_can_be_chosen(tmp_path: Path) -> None:
         targets=10,
         known=["town", "illness"],
         policy="none",
+        allow_singling_out=True,
     )
     assert made.questions == ("in-the-data",)
     assert list(rows(made.folder / "targets.csv")[0]) == ["target", "town", "illness"]
@@ -209,16 +221,43 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
     table, schema = numbered()
     out, private = tmp_path / "out", tmp_path / "a.json"
     with pytest.raises(ParameterError, match="'twon' that is released; did you mean 'town'"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, known=["twon"], policy="none")
+        challenge(
+            table,
+            schema,
+            sf.sanitizers.AsIs(),
+            out,
+            private,
+            known=["twon"],
+            policy="none",
+            allow_singling_out=True,
+        )
     with pytest.raises(ParameterError, match="even number"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=11, policy="none")
+        challenge(
+            table,
+            schema,
+            sf.sanitizers.AsIs(),
+            out,
+            private,
+            targets=11,
+            policy="none",
+            allow_singling_out=True,
+        )
     with pytest.raises(ParameterError, match="more than half"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, targets=300, policy="none")
+        challenge(
+            table,
+            schema,
+            sf.sanitizers.AsIs(),
+            out,
+            private,
+            targets=300,
+            policy="none",
+            allow_singling_out=True,
+        )
     with pytest.raises(UserError, match="for all to read"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, out / "a.json", policy="none")
+        challenge(table, schema, sf.sanitizers.AsIs(), out, out / "a.json", **FREE)
     private.touch()
     with pytest.raises(UserError, match="exists already"):
-        challenge(table, schema, sf.sanitizers.AsIs(), out, private, policy="none")
+        challenge(table, schema, sf.sanitizers.AsIs(), out, private, **FREE)
     assert not out.exists()
 
 
@@ -238,7 +277,14 @@ def test_a_person_column_may_name_everybody_once(tmp_path: Path, n_records_each:
     if is_bound:
         table, schema = schema.bind(table)
     made = challenge(
-        table, schema, sf.sanitizers.AsIs(), tmp_path / "out", tmp_path / "a.json", targets=40, policy="none"
+        table,
+        schema,
+        sf.sanitizers.AsIs(),
+        tmp_path / "out",
+        tmp_path / "a.json",
+        targets=40,
+        policy="none",
+        allow_singling_out=True,
     )
     assert made.release.n_records == N - 20 * n_records_each
     assert made.release.schema.given is not None

@@ -450,6 +450,7 @@ def folder(tmp_path: Path) -> Path:
     project_file = tmp_path / "hospital.toml"
     project_file.write_text(
         """
+        policy.recipient = "none"
         data.path = "hospital.csv"
         [attributes]
         name.role = "identifying"

@@ -51,6 +51,8 @@ UNVERIFIED = {
         for name in ("efficient", "figures", "headline", "initial", "notes", "people", "tried")
     ),
     # names of what is not published, and what is said of hierarchies and weights
+    # what a guarantee rests on, the publisher alone knows
+    ("unverified", "guarantee"),
     *(("unverified", "attributes", name) for name in ("name", "kind", "levels", "weight", "exact")),
     # another threshold that gives the same figures
     ("claims", "parameters"),

@@ -26,7 +26,8 @@ LIBRARY = {
     "models": "base distances",
     "verification": "documents folder",
     "results": (
-        "decision formatting frontier inapplicable manifest measure_label measure_lookup measurement "
+        "candidate decision formatting frontier inapplicable linked_release manifest measure_label "
+        "measure_lookup measurement "
         "pareto policy recipients release released_column"
     ),
     "reading": "base column_shapes mixed_writing role_guess sources",
@@ -40,7 +41,7 @@ LIBRARY = {
     "workflow/explore": "convergence explore_project stored_results",
     "workflow/choose": "question question_answer side_by_side tokens",
     "workflow/report": "attack_rows comparison_text markup owner_report table_rows",
-    "workflow/report/charts": "class_size_curves scatter scatter_matrix svg",
+    "workflow/report/charts": "class_size_curves frontier_chart panels plane scatter_matrix svg",
     "workflow/publish": "cautions data_files folder_layout publication_request publish verify",
     "workflow/apply": "parent_publication stored_publications",
 }

@@ -123,6 +123,8 @@ def round_bounds(low: float, high: float) -> tuple[float, float]:
     ((0, 100), (0, 1), (5, 10))
     """
     size = max(abs(low), abs(high), high - low) or 1.0
+    if not math.isfinite(size):
+        return low, high
     unit = 10.0 ** math.floor(math.log10(size))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= size * (1 - 1e-12))
     ends = math.floor(low / step) * step, math.ceil(high / step) * step

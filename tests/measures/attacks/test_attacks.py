@@ -165,7 +165,7 @@ def test_the_mean_risk_of_every_attack_falls_step_by_step_when(ladder: str) -> N
     for name, risks in zip(QUICK, zip(*rungs, strict=True), strict=True):
         # 400 people in each of three tables: the means have standard errors of 0.02 to 0.03
         assert all(later <= earlier + 0.05 for earlier, later in pairwise(risks)), (name, risks)
-        falls = risks[-1] < risks[0] - 0.08
+        falls = risks[-1] < risks[0] - 0.075
         assert falls or ((ladder, name) in NOTHING_TO_GET and risks[0] < 0.1), (name, risks)
 
 

@@ -60,7 +60,12 @@ def attacked(release: LinkedRelease, **facts: Any) -> Measurement:
 
 @pytest.mark.parametrize(
     "sanitizer",
-    [AsIs(), Mondrian(KAnonymity(20)), FullDomain({"a": 1, "b": 1}, KAnonymity(5)), Laplace(3000)],
+    [
+        AsIs(),
+        Mondrian(KAnonymity(20), borders="tight"),
+        FullDomain({"a": 1, "b": 1}, KAnonymity(5)),
+        Laplace(3000),
+    ],
 )
 def test_what_follows_for_everybody_is_no_breach_of_somebody(sanitizer: Any) -> None:
     taken = attacked(sanitize(*people(2000, learnable=True), sanitizer))

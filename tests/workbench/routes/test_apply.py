@@ -142,8 +142,8 @@ def test_a_policy_on_all_releases_together_is_kept(
     text = project.read_text("utf-8")
     project.write_text(
         text.replace(
-            "[policy]\nrecipient = 'none'\n",
-            "[policy]\nrecipient = 'none'\ncomposition-k = { at-least = 100 }\n",
+            '[policy]\nrecipient = "none"\n',
+            '[policy]\nrecipient = "none"\ncomposition-k = { at-least = 100 }\n',
         ),
         encoding="utf-8",
     )

@@ -10,6 +10,7 @@ from sfumato.interfaces.cli.base import cli, json_option, project_option
 from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
 from sfumato.interfaces.cli.log import warn
+from sfumato.interfaces.cli.publish import singling_out_option
 from sfumato.interfaces.cli.terminal import echo, print_json
 from sfumato.workflow.store.provenance import source_of
 
@@ -36,11 +37,13 @@ from sfumato.workflow.store.provenance import source_of
     type=click.Path(path_type=Path),
     help="Where the answers go, which only the owner may read; by default FOLDER-answers.json.",
 )
+@singling_out_option
 @project_option
 @json_option
 def challenge_outsiders(
     identity: str,
     folder: Path,
+    allow_singling_out: bool,
     known: tuple[str, ...],
     targets: int,
     answers: Path | None,
@@ -79,6 +82,7 @@ def challenge_outsiders(
         targets=targets,
         measures=project.measures,
         policy=project.policy,
+        allow_singling_out=allow_singling_out,
     )
     if as_json:
         document = ChallengeShape.of(

@@ -63,6 +63,13 @@ _OF_THE_FOLDER = (
 )
 
 
+singling_out_option = click.option(
+    "--allow-singling-out",
+    is_flag=True,
+    help="With no recipient in the policy, publish although more than 5% of the people can be singled out.",
+)
+
+
 def publication_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the shared options to a command with an argument FOLDER, and hand it all of them as one request."""
 
@@ -119,11 +126,7 @@ def print_privacy_account(project: Project) -> None:
 @click.argument("identity", metavar="ID", shell_complete=candidates)
 @click.argument("folder", type=click.Path(path_type=Path))
 @publication_options
-@click.option(
-    "--allow-singling-out",
-    is_flag=True,
-    help="With no recipient in the policy, publish although more than 5% of the people can be singled out.",
-)
+@singling_out_option
 @with_option
 @project_option
 @json_option

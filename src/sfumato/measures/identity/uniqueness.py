@@ -296,6 +296,14 @@ def _shares_of_columns(sets: list[SinglingSet], n_columns: int, most: int) -> Ma
     return {name: score / total for name, score in scores.items()} if total else {}
 
 
+def people_alone(release: Release) -> int:
+    """Return how many people are alone in a class, each once; records, if nobody is known to have several."""
+    is_alone = release.classes.people == 1
+    if release.people is None:
+        return int(is_alone.sum())
+    return len(np.unique(release.people.person_of[is_alone[release.classes.class_of]]))
+
+
 def alone_by_insensitive(release: Release) -> tuple[Alone, ...]:
     """Count unique records by each insensitive attribute, by all of them, and with a sensitive one.
 

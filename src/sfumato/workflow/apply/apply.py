@@ -15,6 +15,7 @@ from sfumato.results.learned_recoding import USUAL_LIMIT
 from sfumato.results.linked_people import match_people, person_names
 from sfumato.results.linked_release import LinkedRelease, without_rows
 from sfumato.results.origin import Earlier
+from sfumato.results.policy import PolicyLike
 from sfumato.results.recode_records import NO_CLASS, Taken, take
 from sfumato.results.recoding import Recoding, freeze
 from sfumato.results.release import Release
@@ -83,6 +84,8 @@ def apply(
     limit: float | None = None,
     earlier: Iterable[Release | str | Path] = (),
     parent: str | Path | None = None,
+    policy: PolicyLike = None,
+    allow_singling_out: bool = False,
 ) -> LinkedRelease:
     """Recode new records with an earlier release's values, check the models, and publish them.
 
@@ -105,6 +108,8 @@ def apply(
         What else was published before, with the same attributes: releases, or the folders of them.
     parent
         The folder in which the earlier release was published; the new manifest names it.
+    policy, allow_singling_out
+        As in `publish`, where a folder is given.
 
     Returns
     -------
@@ -136,7 +141,7 @@ def apply(
     if folder is not None:
         folders = [Path(each) for each in others if not isinstance(each, Release)]
         named = parent_facts(None, None if parent is None else Path(parent), folders)
-        publish(release, folder, parent=named)
+        publish(release, folder, parent=named, policy=policy, allow_singling_out=allow_singling_out)
     return release
 
 

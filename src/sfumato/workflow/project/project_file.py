@@ -454,7 +454,7 @@ def _search_before(dp: Privacy, schema: Schema, file: _File) -> Search:
                 f'policy.{name}: with dp.choose = "before" no figure of the original may decide; leave it out'
             )
     recipe = recipe_before(schema, dp.error)
-    return Sweep(recipe.sanitizer, {name: recipe.parameters[name] for name in ("epsilon", "delta")})
+    return Sweep(recipe.sanitizer, dict(recipe.parameters))
 
 
 def _check_data(data: Data) -> Data:

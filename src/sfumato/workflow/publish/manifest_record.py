@@ -15,6 +15,7 @@ import numpy as np
 import sfumato
 from sfumato.data.kinds import CATEGORICAL, NUMERIC
 from sfumato.measures.identity.reidentification import ReidentificationRisk
+from sfumato.measures.identity.uniqueness import people_alone
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
 from sfumato.results.candidate import Candidate
@@ -205,7 +206,7 @@ def _unverified_claims(
         else PeopleFacts(
             original=release.n_original_people,
             released=release.n_people,
-            alone=int((release.classes.people == 1).sum()),
+            alone=people_alone(release),
         ),
         guarantee=checked.guarantee,
     )

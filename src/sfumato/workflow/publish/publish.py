@@ -12,6 +12,7 @@ import msgspec
 
 from sfumato.data.schema import Schema
 from sfumato.data.table import Table
+from sfumato.measures.identity.uniqueness import people_alone
 from sfumato.reading.base import NO_CODEBOOK, Codebook
 from sfumato.registry import methods
 from sfumato.registry.recipe import Recipe
@@ -323,7 +324,7 @@ def _require_few_singled_out(release: Release, candidate: Candidate) -> None:
     evidence = evidence_of(candidate.recipe)
     share = 0.0
     if evidence == "classes":
-        share = int((release.classes.people == 1).sum()) / max(release.n_people, 1)
+        share = people_alone(release) / max(release.n_people, 1)
     elif evidence == "attacks":
         share = candidate.value("singling-out") or 0.0
     if share > MOST_SINGLED_OUT:

@@ -93,6 +93,7 @@ def challenge(
     targets: int = 100,
     measures: Iterable[Written | Measure] | None = None,
     policy: PolicyLike = None,
+    allow_singling_out: bool = False,
 ) -> Challenge:
     """Write a challenge: a release, targets with known attributes, and sealed answers.
 
@@ -114,7 +115,7 @@ def challenge(
         The attributes whose original values outsiders get for every target; by default the quasi-identifiers.
     targets
         How many people.
-    measures, policy
+    measures, policy, allow_singling_out
         As in `publish`.
 
     Examples
@@ -125,7 +126,11 @@ def challenge(
     >>> from sfumato.sanitizers import Mondrian
     >>> with tempfile.TemporaryDirectory() as here:
     ...     written = challenge(
-    ...         *datasets.adult(), Mondrian(KAnonymity(10)), f"{here}/out", f"{here}/answers.json"
+    ...         *datasets.adult(),
+    ...         Mondrian(KAnonymity(10)),
+    ...         f"{here}/out",
+    ...         f"{here}/answers.json",
+    ...         policy="none",
     ...     )
     >>> written.targets, written.control, written.questions
     (100, 50, ('in-the-data', 'occupation'))
@@ -150,8 +155,16 @@ def challenge(
     ]
     sealed = list(_seal_answers(bound, people, questions))
     commitments = [(answer["target"], answer["question"], commitment(**answer)) for answer in sealed]
+    why = "a challenge to outsiders"
     with folder_beside(place) as here:
-        publish(release, here / "release", measures, policy=policy, why="a challenge to outsiders")
+        publish(
+            release,
+            here / "release",
+            measures,
+            policy=policy,
+            allow_singling_out=allow_singling_out,
+            why=why,
+        )
         _write(here / "targets.csv", [("target", *names), *profiles])
         _write(here / "commitments.csv", [("target", "question", "commitment"), *commitments])
         # outsiders score with the file that the owner scores with
