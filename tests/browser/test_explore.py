@@ -383,7 +383,8 @@ def test_one_screen_has_policy_frontier_and_the_chosen_release(
 ) -> None:
     path = folder / "people.toml"
     path.write_text(
-        PROJECT + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 5, 10, 20] } }\n'
+        PROJECT
+        + '[[candidates]]\nsanitizer = "mondrian"\nmodel = { k-anonymity = { k = [2, 5, 7, 12, 20, 40] } }\n'
     )
     project = Project.load(path)
     with Store(project.store_path) as store:

@@ -27,7 +27,8 @@ Bound = tuple[Table, Schema]
 
 SANITIZERS = methods.registered("sanitizer")
 # a file does not tell which record is which, and some measures draw people or values in the order of the rows
-SILENT_ABOUT_HOSPITAL = "date-shift"
+SILENT_ABOUT_HOSPITAL = ("date-shift", "mst")
+"""Of the first nothing can be told; the second releases declared values, which the original does not tell."""
 DRAWING = (
     "sfumato.measures.attacks",
     "sfumato.measures.utility.fidelity",
@@ -162,11 +163,7 @@ def check_same(release: LinkedRelease, *several: LinkedRelease) -> None:
         assert classes_of(again) == classes_of(release)
         assert groups_of(again) == groups_of(release)
         for name in release.schema.released:
-            meanings = [meanings_of(one, name) for one in (again, release)]
-            if release.type == "synthetic":
-                # with differential privacy, any value is any declared one, which the original does not tell
-                meanings = [{label: m for label, m in one.items() if label != "*"} for one in meanings]
-            assert meanings[0] == meanings[1], name
+            assert meanings_of(again, name) == meanings_of(release, name), name
         for name, taken in figures_of(again).items():
             assert is_same(figures[name], taken), name
 
@@ -174,8 +171,8 @@ def check_same(release: LinkedRelease, *several: LinkedRelease) -> None:
 @pytest.mark.parametrize("name", SANITIZERS)
 def test_hospital_is_read_back_as_it_was(name: str, hospital: Bound) -> None:
     found = [each for each in releases(name, hospital) if each.type == "people" or can_be_told(each)]
-    assert found or name == SILENT_ABOUT_HOSPITAL
-    for release in found:
+    assert found or name in SILENT_ABOUT_HOSPITAL
+    for release in found if name not in SILENT_ABOUT_HOSPITAL else []:
         check_same(release, *(read_again(release, hospital, suffix) for suffix in (".csv", ".parquet")))
 
 
