@@ -528,9 +528,12 @@ class CompareShape(ComparisonShape):
     ----------
     recipes
         How the two were made.
+    policies
+        How each of them stands to the policy.
     """
 
     recipes: list[str]
+    policies: list[PolicyShape]
 
 
 class GuessedShape(Shape):

@@ -9,9 +9,9 @@ import click
 from sfumato.interfaces.cli.base import cli, json_option, project_option
 from sfumato.interfaces.cli.command_context import found_project, opened
 from sfumato.interfaces.cli.completers import candidates
-from sfumato.interfaces.cli.terminal import name_of, print_comparison, print_json
+from sfumato.interfaces.cli.terminal import echo, name_of, print_comparison, print_json
 from sfumato.runtime.errors import UserError
-from sfumato.workflow.explore.stored_results import remade
+from sfumato.workflow.explore.stored_results import remade, stored_frontier
 from sfumato.workflow.store.provenance import source_of
 
 
@@ -33,13 +33,15 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
     \b
     Example: sfumato compare 3f9a 81c2 --picture classes.svg
     """
-    from sfumato.results.json_schemas import CompareShape
+    from sfumato.results.json_schemas import CompareShape, PolicyShape
     from sfumato.workflow.choose.comparison import compare as side_by_side
 
     project, store = opened(found_project(project_file), create=False)
     with store:
         table, schema = project.read()
-        pair = [store.find(identity, source_of(table, schema)) for identity in (first, second)]
+        source = source_of(table, schema)
+        pair = [store.find(identity, source) for identity in (first, second)]
+        against = stored_frontier(project, store, source).broken
     if pair[0].id == pair[1].id:
         raise UserError(f"both ids name the candidate {pair[0].id}; give two different ones")
     releases = [remade(candidate, table, schema) for candidate in pair]
@@ -54,6 +56,10 @@ def compare(first: str, second: str, picture: Path | None, project_file: Path | 
         Picture(class_size_curves(dict(zip(labels, sizes, strict=True)))).save(picture)
     if as_json:
         recipes = [str(candidate.recipe) for candidate in pair]
-        print_json("compare", CompareShape.of(comparison.to_shape(), recipes=recipes))
+        policies = [PolicyShape(broken=[*against.get(candidate.id, ())]) for candidate in pair]
+        print_json("compare", CompareShape.of(comparison.to_shape(), recipes=recipes, policies=policies))
     else:
+        for candidate in pair:
+            if candidate.id in against:
+                echo(f"{candidate.id} is against the policy: {'; '.join(against[candidate.id])}")
         print_comparison(comparison, [name_of(candidate.recipe) for candidate in pair])

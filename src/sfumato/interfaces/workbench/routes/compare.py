@@ -43,6 +43,11 @@ def compare(request: Request) -> Response:
         names=names_of(frontier.candidates),
         choices=_choices(frontier, chosen),
         places=range(MOST),
+        against=[
+            (candidate.id, frontier.broken[candidate.id])
+            for candidate in chosen
+            if candidate.id in frontier.broken
+        ],
         comparison=facts or None,
         n_candidates=len(frontier.candidates),
     )
