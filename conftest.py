@@ -34,6 +34,7 @@ from sfumato.registry.method_extras import missing_extra
 from sfumato.results.json_schemas import SHAPES, form, schema
 from sfumato.results.linked_release import LinkedRelease
 from sfumato.results.written_order import Order
+from sfumato.runtime.extras import missing_packages
 
 ROOT = Path(__file__).parent
 TESTS = ROOT / "tests"
@@ -190,7 +191,8 @@ def leave_out_what_cannot_run(items: list[pytest.Item]) -> None:
     for item in items if any(needed.values()) else ():
         drawn = getattr(item, "callspec", None) if item.path in BY_EVERY_SANITIZER else None
         for extra in {needed.get(str(each)) for each in drawn.params.values()} - {None} if drawn else ():
-            item.add_marker(pytest.mark.skip(reason=f"the extra {extra} is not installed"))
+            package = missing_packages(extra)[0]
+            item.add_marker(pytest.mark.skip(reason=f"the package {package} is not installed"))
 
 
 def pytest_collection_finish() -> None:
