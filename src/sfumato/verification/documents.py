@@ -251,7 +251,7 @@ class PublicFacts(_Piece, frozen=True, omit_defaults=True):
 
     kind: KindName
     whole: bool | None = None
-    bounds: list[int | float] | None = None
+    bounds: Annotated[list[int | float], msgspec.Meta(min_length=2, max_length=2)] | None = None
     domain: list[str | int | float] = []
     hierarchy: str | None = None
 

@@ -723,8 +723,9 @@ class Statements:
         yield from (*self._reason(), *self._variables(), *self._method())
         yield from (*self._alone_rows(), *self._policy_rows())
         yield from (self._measured(), self._measured(), self._measured("utility"))
-        # whether a method promises differential privacy, the files do not say
-        yield AnyOf(((LABEL, *notes), (*notes, LABEL), (LABEL,)), most=1, least=1)
+        # whether a method of another kind promises differential privacy, the files do not say
+        told = ((LABEL, *notes), (*notes, LABEL))
+        yield AnyOf(told if self.manifest.unverified.guarantee else (*told, (LABEL,)), most=1, least=1)
         yield from self._models_in_line()
         if self.manifest.unverified.people is not None:
             yield from [LABEL] if self.manifest.layout.person is not None else [LABEL, LABEL]

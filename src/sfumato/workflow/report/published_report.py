@@ -219,7 +219,7 @@ def _public_words(facts: PublicFacts) -> str:
     if facts.domain:
         words.append("a declared domain")
     if facts.hierarchy is not None:
-        words.append("its hierarchy")
+        words.append(f"a hierarchy ({facts.hierarchy})")
     return ", ".join(words)
 
 
